@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/cuda/traits.hpp"
+
+#include <shoal/detail/dispatch.hpp>
+#include <shoal/error.hpp>
+
+#include <cuda_runtime_api.h>
+#include <string>
+
+namespace shoal::detail {
+
+template <>
+BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
+  using namespace cuda_tuning;
+  const cudaDeviceProp& device = exec.cuda_device_prop();
+  BackendLimits limits;
+  limits.bank_bytes = bank_bytes;
+  limits.lane_team_size = lane_team_size;
+  limits.lane_team_size_least = lane_team_size_least;
+  limits.lane_columns = lane_columns;
+  limits.lane_scratch_bytes = lane_scratch_bytes;
+  limits.team_size = team_size;
+  limits.vector_length = vector_length;
+  limits.teams_at_once =
+      static_cast<std::int64_t>(device.multiProcessorCount) * teams_per_multiprocessor;
+  limits.scratch_bytes = device.sharedMemPerBlockOptin - reserved_scratch_bytes;
+  return limits;
+}
+
+void* backend_traits<Kokkos::Cuda>::allocate(const Kokkos::Cuda& exec, std::size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocAsync(&data, bytes, exec.cuda_stream());
+  if (status != cudaSuccess)
+    throw backend_error("shoal: cudaMallocAsync of " + std::to_string(bytes) +
+                        " bytes: " + cudaGetErrorString(status));
+  return data;
+}
+
+void backend_traits<Kokkos::Cuda>::release(const Kokkos::Cuda& exec, void* data) {
+  cudaFreeAsync(data, exec.cuda_stream());
+}
+
+} // namespace shoal::detail

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_BACKENDS_CUDA_TUNING_HPP
+#define SHOAL_BACKENDS_CUDA_TUNING_HPP
+
+#include <cstddef>
+
+/// \file
+/// The numbers that choose kernels on NVIDIA GPUs. Data only.
+namespace shoal::detail::cuda_tuning {
+
+/// Shared memory has 32 banks of 4 bytes.
+inline constexpr int bank_bytes = 128;
+/// Threads of a team of the lane kernels, at most and at least.
+inline constexpr int lane_team_size = 128;
+inline constexpr int lane_team_size_least = 32;
+/// Most scratch of such a team: two of them still fit on a multiprocessor.
+inline constexpr std::size_t lane_scratch_bytes = 100 * 1024;
+/// Most columns of the lane SVD.
+inline constexpr int lane_columns = 4;
+/// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace allows for.
+inline constexpr int team_size = 8;
+inline constexpr int vector_length = 32;
+inline constexpr int teams_per_multiprocessor = 4;
+/// Kept free of the shared memory of a block for Kokkos' own use.
+inline constexpr std::size_t reserved_scratch_bytes = 4 * 1024;
+
+} // namespace shoal::detail::cuda_tuning
+
+#endif

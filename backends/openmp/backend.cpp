@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/openmp/tuning.hpp"
+
+#include <shoal/detail/dispatch.hpp>
+
+namespace shoal::detail {
+
+template <>
+BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
+  BackendLimits limits;
+  limits.vector_bytes = openmp_tuning::vector_bytes;
+  limits.lane_runs = openmp_tuning::lane_runs;
+  limits.lane_columns = openmp_tuning::lane_columns;
+  limits.lane_scratch_bytes = openmp_tuning::lane_scratch_bytes;
+  limits.teams_at_once = exec.concurrency();
+  limits.scratch_bytes = openmp_tuning::scratch_bytes;
+  return limits;
+}
+
+} // namespace shoal::detail

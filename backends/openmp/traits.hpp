@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_BACKENDS_OPENMP_TRAITS_HPP
+#define SHOAL_BACKENDS_OPENMP_TRAITS_HPP
+
+#include "backends/openmp/tuning.hpp"
+#include "src/backend_traits.hpp"
+#include "src/lane_tile.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+
+namespace shoal::detail {
+
+template <>
+struct backend_traits<Kokkos::OpenMP> {
+  template <class T>
+  using LaneTile = PackTile<T, openmp_tuning::vector_bytes>;
+  static constexpr int run_time_columns = openmp_tuning::lane_columns;
+  /// Level 0 is 32 KiB there, whatever the caches are.
+  static constexpr int scratch_level = 1;
+  static constexpr int lane_threads = 0;
+
+  static void* allocate(const Kokkos::OpenMP&, std::size_t bytes) {
+    return Kokkos::kokkos_malloc<Kokkos::HostSpace>("shoal::workspace", bytes);
+  }
+  /// Kernels of this backend have ended when their launch returns.
+  static void release(const Kokkos::OpenMP&, void* data) {
+    Kokkos::kokkos_free<Kokkos::HostSpace>(data);
+  }
+};
+
+} // namespace shoal::detail
+
+#endif

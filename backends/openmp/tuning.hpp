@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_BACKENDS_OPENMP_TUNING_HPP
+#define SHOAL_BACKENDS_OPENMP_TUNING_HPP
+
+#include <cstddef>
+
+/// \file
+/// The numbers that choose kernels on CPUs. Data only.
+namespace shoal::detail::openmp_tuning {
+
+/// Width of a pack: one AVX2 register. Without AVX2 the compiler splits it.
+inline constexpr int vector_bytes = 32;
+/// Packs that a team works through: enough that its start costs little beside them.
+inline constexpr int lane_runs = 16;
+/// Most columns of the lane SVD. Beyond, a pack of matrices leaves the second-level cache.
+inline constexpr int lane_columns = 64;
+/// Most scratch of a lane team: a share of a core's second-level cache.
+inline constexpr std::size_t lane_scratch_bytes = 1u << 20;
+/// Most scratch of a team kernel.
+inline constexpr std::size_t scratch_bytes = 1u << 20;
+
+} // namespace shoal::detail::openmp_tuning
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_DETAIL_BATCH_REF_HPP
+#define SHOAL_DETAIL_BATCH_REF_HPP
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+namespace shoal::detail {
+
+/// One matrix: a pointer, two extents and two strides in elements. Looks enough like a rank-2 View
+/// (call operator, extent) that the team primitives take either.
+template <class T>
+struct MatrixRef {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
+
+  KOKKOS_FUNCTION T& operator()(std::int64_t i, std::int64_t j) const {
+    return data[i * row_stride + j * col_stride];
+  }
+  KOKKOS_FUNCTION std::int64_t extent(int r) const { return r == 0 ? rows : cols; }
+};
+
+/// A batch as every kernel sees it, whatever the view's layout: matrix b starts at pointers[b] where an
+/// array of pointers was given, else at data + b * batch_stride. One type per scalar keeps the number of
+/// instantiated kernels small; the layout is run-time data.
+template <class T>
+struct BatchRef {
+  T* data = nullptr;
+  T* const* pointers = nullptr;
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 0;
+
+  KOKKOS_FUNCTION T* matrix_data(std::int64_t b) const {
+    return pointers ? pointers[b] : data + b * batch_stride;
+  }
+  KOKKOS_FUNCTION MatrixRef<T> matrix(std::int64_t b) const {
+    return {matrix_data(b), rows, cols, row_stride, col_stride};
+  }
+  KOKKOS_FUNCTION std::int64_t matrix_size() const { return rows * cols; }
+
+  /// Whether the matrices fill memory one after another without gaps, each in either order: then a run
+  /// of them is one contiguous range.
+  KOKKOS_FUNCTION bool packed() const {
+    const bool right = (col_stride == 1 || cols == 1) && (row_stride == cols || rows == 1);
+    const bool left = (row_stride == 1 || rows == 1) && (col_stride == rows || cols == 1);
+    return !pointers && (right || left) && batch_stride == rows * cols;
+  }
+
+  /// The same memory read as the transposed matrices.
+  BatchRef transposed() const {
+    BatchRef t = *this;
+    t.rows = cols;
+    t.cols = rows;
+    t.row_stride = col_stride;
+    t.col_stride = row_stride;
+    return t;
+  }
+
+  operator BatchRef<const T>() const {
+    return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride};
+  }
+};
+
+/// The reference of a rank-3 view (matrix, row, column), a rank-2 view (matrix, entry) as column
+/// vectors, or a rank-1 view (matrix) as 1 x 1 matrices.
+template <class View>
+auto batch_ref(const View& v) {
+  BatchRef<typename View::value_type> r;
+  r.data = v.data();
+  r.batch = static_cast<std::int64_t>(v.extent(0));
+  r.batch_stride = static_cast<std::int64_t>(v.stride(0));
+  r.rows = r.cols = 1;
+  if constexpr (View::rank() >= 2) {
+    r.rows = static_cast<std::int64_t>(v.extent(1));
+    r.row_stride = static_cast<std::int64_t>(v.stride(1));
+  }
+  if constexpr (View::rank() >= 3) {
+    r.cols = static_cast<std::int64_t>(v.extent(2));
+    r.col_stride = static_cast<std::int64_t>(v.stride(2));
+  }
+  return r;
+}
+
+} // namespace shoal::detail
+
+#endif

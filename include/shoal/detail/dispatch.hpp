@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_DETAIL_DISPATCH_HPP
+#define SHOAL_DETAIL_DISPATCH_HPP
+
+#include <shoal/config.hpp>
+#include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/concepts.hpp>
+#include <shoal/options.hpp>
+#include <shoal/plan.hpp>
+
+#include <Kokkos_Core.hpp>
+
+/// \file
+/// The seam between the headers and the compiled library: everything below is defined in src/ and
+/// instantiated once for each backend and scalar in backends/<b>/.
+namespace shoal::detail {
+
+template <class Exec>
+BackendLimits backend_limits(const Exec& exec);
+
+template <class Exec, class T>
+void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
+              const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
+              const BatchRef<T>& c);
+
+/// The arguments of one decomposition. u, vt: null data where that side has no vectors.
+template <class T>
+struct SvdArguments {
+  using Real = typename real_of<T>::type;
+  BatchRef<const T> a;
+  BatchRef<T> u;
+  BatchRef<Real> s;
+  BatchRef<T> vt;
+  BatchRef<int> info; ///< null data: not wanted
+};
+
+/// workspace: plan.workspace_bytes() of device memory, or null: taken from the stream-ordered pool.
+template <class Exec, class T>
+void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+             const SvdArguments<T>& arguments, void* workspace);
+
+#define SHOAL_FOR_EACH_SCALAR(X, EXEC)                                                                 \
+  X(EXEC, float)                                                                                       \
+  X(EXEC, double)                                                                                      \
+  X(EXEC, Kokkos::complex<float>)                                                                      \
+  X(EXEC, Kokkos::complex<double>)
+
+#define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                                 \
+  extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&, const T&,   \
+                                         const BatchRef<const T>&, const BatchRef<const T>&, const T&, \
+                                         const BatchRef<T>&);                                          \
+  extern template void run_svd<EXEC, T>(const EXEC&, const SvdPlan&, const SvdOptions&,                \
+                                        const SvdArguments<T>&, void*);
+
+#if SHOAL_ENABLE_CUDA
+template <>
+BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda&);
+SHOAL_FOR_EACH_SCALAR(SHOAL_EXTERN_DISPATCH, Kokkos::Cuda)
+#endif
+#if SHOAL_ENABLE_OPENMP
+template <>
+BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP&);
+SHOAL_FOR_EACH_SCALAR(SHOAL_EXTERN_DISPATCH, Kokkos::OpenMP)
+#endif
+#undef SHOAL_EXTERN_DISPATCH
+
+} // namespace shoal::detail
+
+#endif

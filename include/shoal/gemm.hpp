@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_GEMM_HPP
+#define SHOAL_GEMM_HPP
+
+#include <shoal/batch_view.hpp>
+#include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/checks.hpp>
+#include <shoal/detail/concepts.hpp>
+#include <shoal/detail/dispatch.hpp>
+#include <shoal/error.hpp>
+#include <shoal/options.hpp>
+#include <shoal/plan.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <type_traits>
+
+namespace shoal {
+
+namespace detail {
+
+template <class Exec, class A, class B, class C>
+constexpr void require_gemm_arguments() {
+  static_assert(is_supported_space<Exec>,
+                "shoal::gemm: the execution space is none of this build's backends");
+  static_assert(is_batch<A> && is_batch<B> && is_batch<C>,
+                "shoal::gemm: A, B and C must be rank-3 views (matrix, row, column)");
+  static_assert(is_supported_scalar<scalar_of<C>>,
+                "shoal::gemm: the scalar must be float, double, complex<float> or complex<double>");
+  static_assert(std::is_same_v<scalar_of<A>, scalar_of<C>> &&
+                    std::is_same_v<scalar_of<B>, scalar_of<C>>,
+                "shoal::gemm: A, B and C must have one scalar type");
+  static_assert(is_writable<C>, "shoal::gemm: C must not be const");
+  static_assert(are_accessible<Exec, A, B, C>,
+                "shoal::gemm: the execution space cannot reach the memory of A, B or C");
+}
+
+template <class Exec, class Scalar>
+GemmPlan make_gemm_plan(const Exec& exec, const BatchShape& a, const BatchShape& c,
+                        const GemmOptions& options) {
+  const std::int64_t k = options.op_a == Op::none ? a.extent[2] : a.extent[1];
+  const ScalarSize scalar{sizeof(Scalar), is_complex_scalar<Scalar>};
+  return plan_gemm({c.extent[0], c.extent[1], c.extent[2], k}, scalar, backend_limits(exec), options);
+}
+
+} // namespace detail
+
+/// How \ref gemm with these arguments will run. Throws as \ref gemm does.
+template <class Exec, class A, class B, class C>
+GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
+                   const GemmOptions& options = {}) {
+  detail::require_gemm_arguments<Exec, A, B, C>();
+  const auto sa = detail::shape_of("A", detail::batch_ref(a));
+  const auto sb = detail::shape_of("B", detail::batch_ref(b));
+  const auto sc = detail::shape_of("C", detail::batch_ref(c));
+  detail::check_gemm(sa, sb, sc, options);
+  return detail::make_gemm_plan<Exec, detail::scalar_of<C>>(exec, sa, sc, options);
+}
+
+/// C_i := alpha op(A_i) op(B_i) + beta C_i for every matrix i of the batch.
+///
+/// \param[in] exec     the execution space instance that the work is queued on
+/// \param[in] alpha    factor of the product
+/// \param[in] a        (batch, m, k), or (batch, k, m) where op_a transposes
+/// \param[in] b        (batch, k, n), or (batch, n, k) where op_b transposes
+/// \param[in] beta     factor of C; 0 means that C is not read, so that NaN in it does not spread
+/// \param[in,out] c    (batch, m, n); must not overlap a or b
+/// \param[in] options  op_a, op_b, and the kernel if not the plan's choice
+///
+/// Views may have any layout and strides; a batch stride of 0 in a or b repeats one matrix for all.
+/// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0 gives
+/// C := beta C.
+///
+/// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element.
+///
+/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data are
+/// null, C overlaps an operand or repeats an element, or the named path cannot take the shape.
+///
+/// *Asynchrony* returns once the work is queued on exec; neither fences nor allocates.
+///
+/// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to what
+/// scratch holds.
+template <class Exec, class A, class B, class C>
+void gemm(const Exec& exec, const std::type_identity_t<detail::scalar_of<C>>& alpha, const A& a,
+          const B& b, const std::type_identity_t<detail::scalar_of<C>>& beta, const C& c,
+          const GemmOptions& options = {}) {
+  Kokkos::Profiling::ScopedRegion region("shoal::gemm");
+  const GemmPlan plan = gemm_plan(exec, a, b, c, options);
+  detail::run_gemm<Exec, detail::scalar_of<C>>(exec, plan, options, alpha, detail::batch_ref(a),
+                                               detail::batch_ref(b), beta, detail::batch_ref(c));
+}
+
+} // namespace shoal
+
+#endif

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_LANE_SVD_HPP
+#define SHOAL_LANE_SVD_HPP
+
+#include <shoal/detail/scalar.hpp>
+#include <shoal/detail/unroll.hpp>
+#include <shoal/lane/matrix.hpp>
+
+/// \file
+/// The singular value decomposition of one matrix by one lane: a CUDA thread, or all slots of a Pack
+/// abreast on a CPU. A = U diag(s) V^H for m >= n in three steps:
+///
+///  1. A P = Q R, Householder QR with column pivoting and row exchanges (Businger and Golub, Linear
+///     least squares solutions by Householder transformations, 1965; row exchanges make the error small
+///     row by row: Cox and Higham, Stability of Householder QR factorization for weighted least squares
+///     problems, 1998).
+///  2. One-sided Jacobi on the columns of L = R^H: L J = W diag(s), with W orthonormal (Drmac and
+///     Veselic, New fast and accurate Jacobi SVD algorithm, 2008). The pivoted QR leaves columns that
+///     are nearly sorted and nearly orthogonal, so few sweeps remain, and both A = B D and A = D B with
+///     diagonal D keep the relative accuracy of every singular value.
+///  3. U = Q J, V = P W.
+///
+/// Range: a column is stored as a * 2^e with max |a| near 1 and an integer e of its own, so no square
+/// overflows or underflows whatever the mix of scales, and no global scaling is needed. A column that
+/// the QR finds to be exactly dependent is replaced by a unit vector with e = "minus infinity": Jacobi
+/// then orthogonalises it against the others without touching them, which completes W for any rank.
+namespace shoal::lane {
+
+namespace detail {
+
+using namespace shoal::detail;
+
+/// Marks a column that is exactly zero: smaller than any exponent that a nonzero column can have, so
+/// that 2^(dependent - e) is 0 and 2^(dependent - dependent) is 1.
+template <class V>
+KOKKOS_FUNCTION integer_t<V> dependent_exponent() {
+  return integer_t<V>(-8 * format<number_t<V>>::bias);
+}
+
+/// Below this squared norm a column is scaled up again: far enough from 1 to be rare, far enough from
+/// the underflow limit that no square loses bits.
+template <class V>
+inline constexpr number_t<V> rescale_below = number_t<V>(0x1p-40);
+
+/// Multiplies rows [from, m) of column j by the power of two that brings their largest entry near 1,
+/// in the lanes where `where` holds, and adds its exponent to e.
+template <class A, class Rows, class V = typename A::Value>
+KOKKOS_FUNCTION void rescale_column(A& a, int from, Rows m, int j, const mask_t<V>& where,
+                                    integer_t<V>& e) {
+  using R = real_t<V>;
+  using I = integer_t<V>;
+  R top(0);
+  SHOAL_UNROLL
+  for (int i = from; i < m; ++i) top = maximum(top, max_part(a.get(i, j)));
+  // One below the exponent, so that the factor of the largest finite numbers is still normal.
+  const I lowest(-format<number_t<V>>::bias);
+  const I below = exponent(top) - I(1);
+  const I d = select(where && (top > R(0)), select(below < lowest, lowest, below), I(0));
+  const R factor = power_of_two<R>(I(0) - d);
+  SHOAL_UNROLL
+  for (int i = from; i < m; ++i) a.set(i, j, factor * a.get(i, j));
+  e = e + d;
+}
+
+template <class A, class Rows, class V = typename A::Value>
+KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int j) {
+  real_t<V> sum(0);
+  SHOAL_UNROLL
+  for (int i = from; i < m; ++i) sum += norm_squared(a.get(i, j));
+  return sum;
+}
+
+/// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal.
+template <class V, int MaxCols>
+struct PivotedQr {
+  real_t<V> tau[MaxCols];         ///< H_k = I - tau_k v_k v_k^H, v_k(k) = 1
+  integer_t<V> row[MaxCols];      ///< the row exchanged with row k before H_k
+  integer_t<V> column[MaxCols];   ///< the column of A that stands at k
+  integer_t<V> exponent[MaxCols]; ///< column k of L is scaled by 2^exponent[k]
+
+  /// A P = Q R; leaves L = R^H, column by column scaled, in l (n x n).
+  template <class A, class L, class Rows, class Cols>
+  KOKKOS_FUNCTION void factor(A& a, L& l, Rows m, Cols n) {
+    using R = real_t<V>;
+    using I = integer_t<V>;
+    I e[MaxCols];
+    R norm[MaxCols];
+    SHOAL_UNROLL
+    for (int j = 0; j < n; ++j) {
+      column[j] = I(j);
+      e[j] = I(0);
+      rescale_column(a, 0, m, j, mask_t<V>(true), e[j]);
+    }
+    SHOAL_UNROLL
+    for (int k = 0; k < n; ++k) {
+      SHOAL_UNROLL
+      for (int j = k; j < n; ++j) {
+        norm[j] = column_norm_squared(a, k, m, j);
+        const mask_t<V> low = norm[j] < R(rescale_below<V>);
+        if (any_of(low)) {
+          rescale_column(a, k, m, j, low, e[j]);
+          norm[j] = column_norm_squared(a, k, m, j);
+        }
+      }
+      pivot_column(a, l, e, norm, k, m, n);
+      if (k + 1 < m) {
+        pivot_row(a, k, m, n);
+        reflect(a, norm[k], k, m, n);
+      } else {
+        row[k] = I(k);
+        tau[k] = R(0);
+      }
+      store_row(a, l, e, k, n);
+    }
+  }
+
+  /// Overwrites a (m x n, Householder vectors) with the first n columns of Q.
+  template <class A, class Rows, class Cols>
+  KOKKOS_FUNCTION void form_q(A& a, Rows m, Cols n) const {
+    using R = real_t<V>;
+    SHOAL_UNROLL
+    for (int kk = 0; kk < n; ++kk) {
+      const int k = n - 1 - kk;
+      SHOAL_UNROLL
+      for (int j = k + 1; j < n; ++j) {
+        V w(R(0)); // row k of this column is zero until now
+        SHOAL_UNROLL
+        for (int i = k + 1; i < m; ++i) w = conj_multiply_add(a.get(i, k), a.get(i, j), w);
+        w = tau[k] * w;
+        a.set(k, j, -w);
+        SHOAL_UNROLL
+        for (int i = k + 1; i < m; ++i) a.set(i, j, a.get(i, j) - a.get(i, k) * w);
+      }
+      a.set(k, k, V(R(1) - tau[k]));
+      SHOAL_UNROLL
+      for (int i = k + 1; i < m; ++i) a.set(i, k, -(tau[k] * a.get(i, k)));
+      a.swap_rows(k, row[k], m, k, n);
+    }
+  }
+
+private:
+  /// Brings the column of largest remaining norm to place k.
+  template <class A, class L, class Rows, class Cols>
+  KOKKOS_FUNCTION void pivot_column(A& a, L& l, integer_t<V>* e, real_t<V>* norm, int k, Rows m,
+                                    Cols n) {
+    using I = integer_t<V>;
+    I best(k);
+    I best_key = magnitude_key(norm[k], e[k]);
+    SHOAL_UNROLL
+    for (int j = k + 1; j < n; ++j) {
+      const I key = magnitude_key(norm[j], e[j]);
+      const auto better = key > best_key;
+      best = select(better, I(j), best);
+      best_key = select(better, key, best_key);
+    }
+    SHOAL_UNROLL
+    for (int j = k + 1; j < n; ++j) {
+      const auto here = best == I(j);
+      if (!any_of(here)) continue;
+      SHOAL_UNROLL
+      for (int i = k; i < m; ++i) a.swap_where(here, i, k, i, j);
+      SHOAL_UNROLL
+      for (int i = 0; i < k; ++i) l.swap_where(here, k, i, j, i);
+      swap_where(here, e[k], e[j]);
+      swap_where(here, norm[k], norm[j]);
+      swap_where(here, column[k], column[j]);
+    }
+  }
+
+  /// Brings the largest entry of the pivot column to row k.
+  template <class A, class Rows, class Cols>
+  KOKKOS_FUNCTION void pivot_row(A& a, int k, Rows m, Cols n) {
+    using R = real_t<V>;
+    using I = integer_t<V>;
+    I best(k);
+    R best_size = norm_squared(a.get(k, k));
+    SHOAL_UNROLL
+    for (int i = k + 1; i < m; ++i) {
+      const R size = norm_squared(a.get(i, k));
+      const auto better = size > best_size;
+      best = select(better, I(i), best);
+      best_size = select(better, size, best_size);
+    }
+    row[k] = best;
+    a.swap_rows(k, best, m, k, n);
+  }
+
+  /// Makes the reflector of column k and applies it to the columns after it. R(k, k) = -phase(alpha) |x|
+  /// keeps tau real, and tau = 2 / v^H v from the rounded v makes H orthogonal to rounding of itself.
+  template <class A, class Rows, class Cols>
+  KOKKOS_FUNCTION void reflect(A& a, const real_t<V>& norm2, int k, Rows m, Cols n) {
+    using R = real_t<V>;
+    const V alpha = a.get(k, k);
+    const auto zero = norm2 == R(0);
+    const V beta = -(square_root(norm2) * phase_of(alpha));
+    const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
+    R v2(1);
+    SHOAL_UNROLL
+    for (int i = k + 1; i < m; ++i) {
+      const V v = a.get(i, k) * inverse;
+      v2 += norm_squared(v);
+      a.set(i, k, v);
+    }
+    tau[k] = select(zero, R(0), R(2) / v2);
+    a.set(k, k, beta);
+    SHOAL_UNROLL
+    for (int j = k + 1; j < n; ++j) {
+      V w = a.get(k, j);
+      SHOAL_UNROLL
+      for (int i = k + 1; i < m; ++i) w = conj_multiply_add(a.get(i, k), a.get(i, j), w);
+      w = tau[k] * w;
+      a.set(k, j, a.get(k, j) - w);
+      SHOAL_UNROLL
+      for (int i = k + 1; i < m; ++i) a.set(i, j, a.get(i, j) - a.get(i, k) * w);
+    }
+  }
+
+  /// Column k of L = R^H from row k of R.
+  template <class A, class L, class Cols>
+  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, int k, Cols n) {
+    using R = real_t<V>;
+    using I = integer_t<V>;
+    const R size = max_part(a.get(k, k));
+    const auto zero = size == R(0);
+    const I own = shoal::detail::exponent(size);
+    exponent[k] = select(zero, dependent_exponent<V>(), e[k] + own);
+    SHOAL_UNROLL
+    for (int j = 0; j < k; ++j) l.set(j, k, V(R(0)));
+    l.set(k, k, select(zero, V(R(1)), power_of_two<R>(I(0) - own) * conjugate(a.get(k, k))));
+    SHOAL_UNROLL
+    for (int j = k + 1; j < n; ++j)
+      l.set(j, k, select(zero, V(R(0)),
+                         power_of_two<R>(e[j] - e[k] - own) * conjugate(a.get(k, j))));
+  }
+};
+
+/// The rotation of one column pair. With P = p 2^e_p, Q = q 2^e_q, d = 2^(e_q - e_p), the scaled
+/// columns become p := pp p + pq q, q := qp p + qq q, and the columns of J, which carry no scale,
+/// p := c p + s q, q := -s p + c q; q is multiplied by `phase` first. The larger of the two new columns
+/// stands in p, so that the columns end up sorted.
+template <class V>
+struct Rotation {
+  using R = real_t<V>;
+  R pp, pq, qp, qq, c, s;
+  V phase;
+
+  /// From app = |p|^2, aqq = |q|^2, apq = p^H q in the lanes where `active` holds; the identity in the
+  /// others. The root of t^2 + t (App - Aqq) / Apq - 1 is taken without dividing by Apq or by d, so
+  /// that equal norms (t = 1) and d = 0 (a dependent column) need no special case.
+  KOKKOS_FUNCTION Rotation(const mask_t<V>& active, const R& app, const R& aqq, const V& apq,
+                           const integer_t<V>& e_p, const integer_t<V>& e_q) {
+    const R d = power_of_two<R>(e_q - e_p);
+    phase = select(active, conjugate(phase_of(apq)), V(R(1)));
+    const R g = real_part(phase * apq);
+    const R h = app - aqq * d * d;
+    const R gd = (g + g) * d;
+    const R tau = (g + g) / (magnitude(h) + square_root(h * h + gd * gd));
+    const R t = tau * d;
+    const R w = R(1) + t * t;
+    R cosine = reciprocal_sqrt(w);
+    // One step of Newton: J stays orthogonal only as well as c^2 (1 + t^2) = 1 holds.
+    cosine += R(number_t<V>(0.5)) * cosine * (R(1) - cosine * cosine * w);
+    const R sine = t * cosine;
+    const auto exchange = h < R(0); // q is the larger: turn by pi/2 less
+    const R d_inverse = power_of_two<R>(e_p - e_q);
+    c = select(active, select(exchange, sine, cosine), R(1));
+    s = select(active, select(exchange, cosine, sine), R(0));
+    pp = qq = c;
+    pq = s * d;
+    qp = select(active, -select(exchange, cosine * d_inverse, tau * cosine), R(0));
+  }
+
+  template <class M>
+  KOKKOS_FUNCTION static void apply(M& x, int p, int q, int i, const V& phase, const R& pp,
+                                    const R& pq, const R& qp, const R& qq) {
+    const V a = x.get(i, p);
+    const V b = phase * x.get(i, q);
+    x.set(i, p, pp * a + pq * b);
+    x.set(i, q, qp * a + qq * b);
+  }
+  template <class L>
+  KOKKOS_FUNCTION void turn_scaled(L& l, int p, int q, int i) const {
+    apply(l, p, q, i, phase, pp, pq, qp, qq);
+  }
+  template <class J>
+  KOKKOS_FUNCTION void turn(J& j, int p, int q, int i) const {
+    apply(j, p, q, i, phase, c, s, -s, c);
+  }
+};
+
+/// |p^H q| <= tolerance |p| |q| counts as orthogonal. The factor of the unit roundoff is what rounding
+/// in the dot product of n-vectors leaves; see docs/accuracy.md.
+template <class R>
+KOKKOS_FUNCTION R orthogonality_tolerance_squared(int n) {
+  const number_t<R> u = 2 * unit_roundoff<R>;
+  return R(u * u * number_t<R>(n));
+}
+
+/// Whether columns p < q are still to be turned: not orthogonal, or the larger not first.
+template <class R, class V>
+KOKKOS_FUNCTION mask_t<V> needs_rotation(const R& app, const R& aqq, const V& apq,
+                                         const integer_t<V>& e_p, const integer_t<V>& e_q, int n) {
+  // Norms that agree to rounding count as sorted, else rounding could exchange them for ever.
+  const R slack(number_t<V>(1) + 16 * unit_roundoff<R>);
+  const R d = power_of_two<R>(e_q - e_p);
+  return norm_squared(apq) > orthogonality_tolerance_squared<R>(n) * app * aqq ||
+         aqq * d * d > slack * app;
+}
+
+/// One-sided Jacobi on the n scaled columns of l, cyclic by rows. J (n x n) is multiplied by the
+/// rotations when Accumulate. Returns the sweeps done in each lane; `converged` tells where the last
+/// one found nothing to do.
+template <bool Accumulate, class L, class J, class Cols, class V = typename L::Value>
+KOKKOS_FUNCTION integer_t<V> jacobi(L& l, J& rotations, integer_t<V>* e, Cols n, int max_sweeps,
+                                    mask_t<V>& converged) {
+  using R = real_t<V>;
+  using I = integer_t<V>;
+  I sweeps(0);
+  converged = mask_t<V>(n <= 1);
+  for (int sweep = 0; sweep < max_sweeps && any_of(!converged); ++sweep) {
+    mask_t<V> turned(false);
+    SHOAL_UNROLL
+    for (int p = 0; p < n - 1; ++p) {
+      SHOAL_UNROLL
+      for (int q = p + 1; q < n; ++q) {
+        V apq(R(0));
+        R app(0), aqq(0);
+        const auto products = [&] {
+          apq = V(R(0));
+          app = aqq = R(0);
+          SHOAL_UNROLL
+          for (int i = 0; i < n; ++i) {
+            const V x = l.get(i, p), y = l.get(i, q);
+            apq = conj_multiply_add(x, y, apq);
+            app += norm_squared(x);
+            aqq += norm_squared(y);
+          }
+        };
+        products();
+        const auto low = app < R(rescale_below<V>) || aqq < R(rescale_below<V>);
+        if (any_of(low)) {
+          rescale_column(l, 0, n, p, low, e[p]);
+          rescale_column(l, 0, n, q, low, e[q]);
+          products();
+        }
+        const auto active = needs_rotation(app, aqq, apq, e[p], e[q], n);
+        turned = turned || active;
+        if (!any_of(active)) continue;
+        const Rotation<V> rotation(active, app, aqq, apq, e[p], e[q]);
+        SHOAL_UNROLL
+        for (int i = 0; i < n; ++i) rotation.turn_scaled(l, p, q, i);
+        if constexpr (Accumulate) {
+          SHOAL_UNROLL
+          for (int i = 0; i < n; ++i) rotation.turn(rotations, p, q, i);
+        }
+      }
+    }
+    sweeps = sweeps + select(converged, I(0), I(1));
+    converged = !turned;
+  }
+  return sweeps;
+}
+
+} // namespace detail
+
+/// What \ref svd is asked for at run time.
+struct SvdRequest {
+  bool right_vectors = true; ///< whether V^H is stored
+  bool fix_signs = false;    ///< make the largest entry of each left vector real and positive
+  double tolerance = 0;      ///< s_k <= tolerance * s_0 is stored as 0
+  int max_sweeps = 30;       ///< the bound on Jacobi sweeps, >= 1
+};
+
+namespace detail {
+
+/// U = Q J by rows, in place, and for each column the factor that its entries are still to be multiplied
+/// with: it restores the length, which the rounding of many rotations moves, and with fix_signs the sign.
+template <class A, class J, int MaxCols, class Rows, class Cols, class V = typename A::Value>
+KOKKOS_FUNCTION void multiply_left_vectors(A& a, const J& rotations, Rows m, Cols n, bool fix_signs,
+                                           V (&factor)[MaxCols]) {
+  using R = real_t<V>;
+  R length2[MaxCols], largest2[MaxCols];
+  V largest[MaxCols];
+  SHOAL_UNROLL
+  for (int k = 0; k < n; ++k) {
+    length2[k] = largest2[k] = R(0);
+    largest[k] = V(R(1));
+  }
+  SHOAL_UNROLL
+  for (int i = 0; i < m; ++i) {
+    V product[MaxCols];
+    SHOAL_UNROLL
+    for (int k = 0; k < n; ++k) {
+      product[k] = V(R(0));
+      SHOAL_UNROLL
+      for (int p = 0; p < n; ++p) product[k] += a.get(i, p) * rotations.get(p, k);
+    }
+    SHOAL_UNROLL
+    for (int k = 0; k < n; ++k) {
+      a.set(i, k, product[k]);
+      const R size2 = norm_squared(product[k]);
+      length2[k] += size2;
+      if (fix_signs) {
+        const auto larger = size2 > largest2[k];
+        largest2[k] = select(larger, size2, largest2[k]);
+        largest[k] = select(larger, product[k], largest[k]);
+      }
+    }
+  }
+  SHOAL_UNROLL
+  for (int k = 0; k < n; ++k) {
+    const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - length2[k]);
+    factor[k] = length * conjugate(phase_of(largest[k]));
+  }
+}
+
+} // namespace detail
+
+/// A = U diag(s) V^H of one m x n matrix a lane, m >= n >= 1.
+///
+/// \param a         in: A (m x n); destroyed
+/// \param l         n x n work space
+/// \param rotations n x n work space, used only with left vectors
+/// \param store_s   receives s_k by store_s(k, value), k ascending
+/// \param store_u   receives U(i, k) by store_u(i, k, value); entry (i, k) of a is not read after it is
+///                  stored, so that it may write into a
+/// \param store_vt  receives V^H(k, column) by store_vt(k, column, value); column is a lane value, since
+///                  each lane pivots for itself
+/// \tparam LeftVectors  false leaves the accumulation of U out of the code
+/// \tparam MaxCols      the largest n of this instance
+/// \return info of each lane: 0 converged; > 0 the sweeps done without converging (the best
+///         decomposition so far is stored); -1 A holds Inf or NaN (everything stored is NaN then)
+///
+/// Accuracy: docs/accuracy.md. Cost: 2 m n^2 for the QR, as much again for U, about 10 n^3 a sweep.
+template <bool LeftVectors, int MaxCols, class A, class L, class J, class Rows, class Cols,
+          class StoreS, class StoreU, class StoreVt, class V = typename A::Value>
+KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m, Cols n,
+                                                const SvdRequest& request, const StoreS& store_s,
+                                                const StoreU& store_u, const StoreVt& store_vt) {
+  using namespace shoal::detail;
+  using R = real_t<V>;
+  using I = integer_t<V>;
+
+  R not_finite(0); // becomes NaN
+  SHOAL_UNROLL
+  for (int i = 0; i < m; ++i) {
+    SHOAL_UNROLL
+    for (int k = 0; k < n; ++k) not_finite += poison(a.get(i, k));
+  }
+
+  detail::PivotedQr<V, MaxCols> qr;
+  qr.factor(a, l, m, n);
+  if constexpr (LeftVectors) {
+    SHOAL_UNROLL
+    for (int i = 0; i < n; ++i) {
+      SHOAL_UNROLL
+      for (int k = 0; k < n; ++k) rotations.set(i, k, V(R(i == k ? 1 : 0)));
+    }
+  }
+  mask_t<V> converged;
+  const I sweeps = detail::jacobi<LeftVectors>(l, rotations, qr.exponent, n, request.max_sweeps,
+                                               converged);
+
+  V factor[MaxCols];
+  if constexpr (LeftVectors) {
+    qr.form_q(a, m, n);
+    detail::multiply_left_vectors(a, rotations, m, n, request.fix_signs, factor);
+    SHOAL_UNROLL
+    for (int i = 0; i < m; ++i) {
+      SHOAL_UNROLL
+      for (int k = 0; k < n; ++k) store_u(i, k, factor[k] * a.get(i, k) + V(not_finite));
+    }
+  }
+
+  R previous(0), cutoff(0);
+  SHOAL_UNROLL
+  for (int k = 0; k < n; ++k) {
+    const R size = square_root(detail::column_norm_squared(l, 0, n, k));
+    R sigma = scale_by_power_of_two(size, qr.exponent[k]);
+    // Neighbours that agree to rounding may stand in either order: the later place takes the smaller.
+    if (k == 0) cutoff = R(number_t<V>(request.tolerance)) * sigma;
+    else sigma = select(previous < sigma, previous, sigma);
+    previous = sigma;
+    store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
+    if (request.right_vectors) {
+      V inverse = from_real<V>(R(1) / size);
+      if constexpr (LeftVectors)
+        if (request.fix_signs) inverse = inverse * phase_of(conjugate(factor[k]));
+      SHOAL_UNROLL
+      for (int i = 0; i < n; ++i)
+        store_vt(k, qr.column[i], inverse * conjugate(l.get(i, k)) + V(not_finite));
+    }
+  }
+  return select(not_finite == R(0), select(converged, I(0), sweeps), I(-1));
+}
+
+} // namespace shoal::lane
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_PLAN_HPP
+#define SHOAL_PLAN_HPP
+
+#include <shoal/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+
+/// \file
+/// What the library decides about a call before it launches anything: plain values that can be printed
+/// and compared. Users read them out of curiosity or to size workspaces; tests check them without a GPU.
+namespace shoal {
+
+/// How one call of \ref gemm runs.
+struct GemmPlan {
+  GemmPath path = GemmPath::automatic;
+  std::int64_t league_size = 0; ///< teams launched
+  int team_size = 0;            ///< threads of a team
+  int vector_length = 1;        ///< lanes of a thread
+  int matrices_per_team = 0;    ///< the run of matrices a team stages at once
+  std::size_t scratch_bytes = 0; ///< level-0 scratch of a team
+
+  friend bool operator==(const GemmPlan&, const GemmPlan&) = default;
+};
+
+/// How one call of \ref svd runs.
+struct SvdPlan {
+  SvdPath path = SvdPath::automatic;
+  bool transposed = false; ///< m < n: decomposed as the transpose, by strides
+  std::int64_t league_size = 0;
+  int team_size = 0;
+  int vector_length = 1;
+  int matrices_per_team = 0;
+  std::size_t scratch_bytes = 0;
+  /// The part of the working set that does not fit in scratch, for each team; 0 where all of it does.
+  std::size_t workspace_bytes_per_team = 0;
+
+  /// league_size * workspace_bytes_per_team
+  std::size_t workspace_bytes() const {
+    return static_cast<std::size_t>(league_size) * workspace_bytes_per_team;
+  }
+  friend bool operator==(const SvdPlan&, const SvdPlan&) = default;
+};
+
+std::ostream& operator<<(std::ostream&, const GemmPlan&);
+std::ostream& operator<<(std::ostream&, const SvdPlan&);
+
+namespace detail {
+
+/// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
+/// tuning.hpp.
+struct BackendLimits {
+  int vector_bytes = 0;             ///< width of a lane's pack; 0: a lane is a thread with one number
+  int bank_bytes = 0;               ///< tiles have an element of padding after this many bytes; 0: none
+  int lane_team_size = 1;           ///< threads of a team of the lane kernels, at most and at least
+  int lane_team_size_least = 1;
+  int lane_runs = 1;                ///< runs of matrices that such a team works through
+  int register_columns = 4;         ///< most columns that a lane keeps in registers
+  int lane_columns = 4;             ///< most columns that the lane SVD takes
+  std::size_t lane_scratch_bytes = 0; ///< most scratch of a team of the lane kernels
+  int team_size = 1;                ///< threads and vector lanes of a team of the team kernels
+  int vector_length = 1;
+  std::int64_t teams_at_once = 1;   ///< teams that fill the device: bounds the workspace
+  std::size_t scratch_bytes = 0;    ///< most scratch of a team of the team kernels
+
+  /// Matrices that a lane holds side by side.
+  int lane_width(std::size_t real_size) const {
+    return vector_bytes ? vector_bytes / static_cast<int>(real_size) : 1;
+  }
+};
+
+struct ScalarSize {
+  std::size_t bytes;  ///< sizeof the scalar
+  bool is_complex;
+  std::size_t real_bytes() const { return is_complex ? bytes / 2 : bytes; }
+};
+
+struct GemmShape {
+  std::int64_t batch, m, n, k;
+};
+struct SvdShape {
+  std::int64_t batch, m, n; ///< of A as given
+};
+
+GemmPlan plan_gemm(const GemmShape&, ScalarSize, const BackendLimits&, const GemmOptions&);
+SvdPlan plan_svd(const SvdShape&, ScalarSize, const BackendLimits&, const SvdOptions&);
+
+} // namespace detail
+} // namespace shoal
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_SVD_HPP
+#define SHOAL_SVD_HPP
+
+#include <shoal/batch_view.hpp>
+#include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/checks.hpp>
+#include <shoal/detail/concepts.hpp>
+#include <shoal/detail/dispatch.hpp>
+#include <shoal/error.hpp>
+#include <shoal/options.hpp>
+#include <shoal/plan.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <cstddef>
+#include <type_traits>
+
+namespace shoal {
+
+/// Memory that a call may use while it runs: `bytes` at `data`, reachable from the execution space and
+/// aligned to 16 bytes. Default: the call takes what it needs from the backend's stream-ordered pool.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Stands for an output that is not wanted.
+struct Unwanted {};
+inline constexpr Unwanted unwanted{};
+
+namespace detail {
+
+template <class Exec, class A, class U, class S, class Vt, class Info>
+constexpr void require_svd_arguments() {
+  static_assert(is_supported_space<Exec>,
+                "shoal::svd: the execution space is none of this build's backends");
+  static_assert(is_batch<A>, "shoal::svd: A must be a rank-3 view (matrix, row, column)");
+  static_assert(is_supported_scalar<scalar_of<A>>,
+                "shoal::svd: the scalar must be float, double, complex<float> or complex<double>");
+  static_assert(is_view_of_rank<S, 2>(), "shoal::svd: S must be a rank-2 view (matrix, value)");
+  static_assert(std::is_same_v<typename S::value_type, real_scalar_of<A>>,
+                "shoal::svd: S must hold the real type of A's scalar, not const");
+  static_assert(are_accessible<Exec, A, S>,
+                "shoal::svd: the execution space cannot reach the memory of A or S");
+  if constexpr (!std::is_same_v<U, Unwanted>) {
+    static_assert(is_batch<U>, "shoal::svd: U must be a rank-3 view (matrix, row, column)");
+    static_assert(std::is_same_v<typename U::value_type, scalar_of<A>>,
+                  "shoal::svd: U must hold A's scalar, not const");
+    static_assert(are_accessible<Exec, U>,
+                  "shoal::svd: the execution space cannot reach the memory of U");
+  }
+  if constexpr (!std::is_same_v<Vt, Unwanted>) {
+    static_assert(is_batch<Vt>, "shoal::svd: Vt must be a rank-3 view (matrix, row, column)");
+    static_assert(std::is_same_v<typename Vt::value_type, scalar_of<A>>,
+                  "shoal::svd: Vt must hold A's scalar, not const");
+    static_assert(are_accessible<Exec, Vt>,
+                  "shoal::svd: the execution space cannot reach the memory of Vt");
+  }
+  if constexpr (!std::is_same_v<Info, Unwanted>) {
+    static_assert(is_view_of_rank<Info, 1>(), "shoal::svd: info must be a rank-1 view (matrix)");
+    static_assert(std::is_same_v<typename Info::value_type, int>,
+                  "shoal::svd: info must hold int, not const");
+    static_assert(are_accessible<Exec, Info>,
+                  "shoal::svd: the execution space cannot reach the memory of info");
+  }
+}
+
+template <class T, class View>
+BatchRef<T> optional_ref(const View& v) {
+  if constexpr (std::is_same_v<View, Unwanted>) return {};
+  else return batch_ref(v);
+}
+
+template <class T, class View>
+BatchShape optional_shape(const char* name, const View& v) {
+  BatchShape s = shape_of(name, optional_ref<T>(v));
+  s.present = !std::is_same_v<View, Unwanted>;
+  return s;
+}
+
+/// Which vectors a call computes: leaving U or Vt out is asking for none.
+template <class U, class Vt>
+SvdOptions effective(SvdOptions options) {
+  if constexpr (std::is_same_v<U, Unwanted>) options.left = Vectors::none;
+  if constexpr (std::is_same_v<Vt, Unwanted>) options.right = Vectors::none;
+  return options;
+}
+
+} // namespace detail
+
+/// How \ref svd with these arguments will run. Throws as \ref svd does.
+template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
+SvdPlan svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt,
+                 const Info& info = {}, const SvdOptions& options = {}) {
+  using Scalar = detail::scalar_of<A>;
+  detail::require_svd_arguments<Exec, A, U, S, Vt, Info>();
+  const SvdOptions effective = detail::effective<U, Vt>(options);
+  const auto shape = detail::shape_of("A", detail::batch_ref(a));
+  detail::check_svd(shape, detail::optional_shape<Scalar>("U", u),
+                    detail::shape_of("S", detail::batch_ref(s)),
+                    detail::optional_shape<Scalar>("Vt", vt),
+                    detail::optional_shape<int>("info", info), effective);
+  return detail::plan_svd({shape.extent[0], shape.extent[1], shape.extent[2]},
+                          {sizeof(Scalar), detail::is_complex_scalar<Scalar>},
+                          detail::backend_limits(exec), effective);
+}
+
+/// Bytes of workspace that \ref svd with these arguments uses; 0 where everything fits in scratch. Bounded
+/// by a multiple of what the device runs at once, whatever the batch: docs/memory.md has the formula.
+template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
+std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt,
+                               const Info& info = {}, const SvdOptions& options = {}) {
+  return svd_plan(exec, a, u, s, vt, info, options).workspace_bytes();
+}
+
+/// A_i = U_i diag(S_i) Vt_i for every matrix i of the batch: the singular value decomposition.
+///
+/// With k = min(m, n):
+/// \param[in]  exec  the execution space instance that the work is queued on
+/// \param[in]  a     (batch, m, n); preserved
+/// \param[out] u     left singular vectors in columns: (batch, m, k) thin, (batch, m, m) full, or
+///                   shoal::unwanted
+/// \param[out] s     (batch, k), non-negative, largest first; (batch, r) with r < k keeps the r largest,
+///                   and then thin U is (batch, m, r) and thin Vt (batch, r, n)
+/// \param[out] vt    conjugate-transposed right singular vectors in rows: (batch, k, n) thin,
+///                   (batch, n, n) full, or shoal::unwanted
+/// \param[out] info  (batch), or shoal::unwanted: 0 converged; > 0 not converged in that many sweeps (the
+///                   best decomposition so far is stored); < 0 the matrix holds NaN or Inf (its S, U, Vt
+///                   are NaN then, and its neighbours are not touched)
+/// \param[in] options    thin or full, sign rule, tolerance, bound on sweeps
+/// \param[in] workspace  at least \ref svd_workspace_size bytes, free to overwrite until the work is done
+///
+/// Views may have any layout and strides; wide matrices (m < n) are decomposed through their strides
+/// without a copy. float, double, Kokkos::complex of both. Zero extents are fine: full vectors of an
+/// empty matrix are the identity.
+///
+/// *Accuracy* with u the unit roundoff: ||A - U S Vt||_F <= 5 u max(m, n) ||A||_F; U and Vt orthonormal to
+/// 5 u max(m, n) in the Frobenius norm, for any rank; each value right to 5 u max(m, n) s_0, and small
+/// values of column- or row-scaled matrices right to their own size (docs/accuracy.md). Any finite scale.
+///
+/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data are
+/// null, an output overlaps A or another output, an option is out of range, or the workspace is too small.
+///
+/// *Asynchrony* returns once the work is queued on exec; never fences. Without a workspace argument it
+/// allocates from the stream-ordered pool, if it needs any.
+///
+/// *Algorithm* Householder QR with column pivoting and row exchanges, then one-sided Jacobi on R^H:
+/// Z. Drmac and K. Veselic, New fast and accurate Jacobi SVD algorithm I, II, 2008.
+template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
+void svd(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt, const Info& info = {},
+         const SvdOptions& options = {}, const Workspace& workspace = {}) {
+  using Scalar = detail::scalar_of<A>;
+  Kokkos::Profiling::ScopedRegion region("shoal::svd");
+  const SvdPlan plan = svd_plan(exec, a, u, s, vt, info, options);
+  if (workspace.data)
+    detail::check_workspace("shoal::svd", workspace.data, workspace.bytes, plan.workspace_bytes());
+  const SvdOptions effective = detail::effective<U, Vt>(options);
+  detail::SvdArguments<Scalar> arguments;
+  arguments.a = detail::batch_ref(a);
+  if (effective.left != Vectors::none) arguments.u = detail::optional_ref<Scalar>(u);
+  arguments.s = detail::batch_ref(s);
+  if (effective.right != Vectors::none) arguments.vt = detail::optional_ref<Scalar>(vt);
+  arguments.info = detail::optional_ref<int>(info);
+  detail::run_svd<Exec, Scalar>(exec, plan, effective, arguments, workspace.data);
+}
+
+/// The singular values alone: \ref svd without vectors, which is faster.
+template <class Exec, class A, class S, class Info = Unwanted>
+void svd_values(const Exec& exec, const A& a, const S& s, const Info& info = {},
+                const SvdOptions& options = {}, const Workspace& workspace = {}) {
+  svd(exec, a, unwanted, s, unwanted, info, options, workspace);
+}
+
+} // namespace shoal
+
+#endif

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_TEAM_SVD_HPP
+#define SHOAL_TEAM_SVD_HPP
+
+#include <shoal/detail/batch_ref.hpp>
+#include <shoal/lane/svd.hpp>
+#include <shoal/options.hpp>
+#include <shoal/team/vector.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// \file
+/// The singular value decomposition of one matrix by one team, for any run-time size: the algorithm of
+/// lane/svd.hpp with its columns spread over the threads of the team and its rows over their vector
+/// lanes. Jacobi runs in round-robin order, so that all threads turn disjoint pairs at once (R. P. Brent
+/// and F. T. Luk, The solution of singular-value and symmetric eigenvalue problems on multiprocessor
+/// arrays, 1985).
+namespace shoal::team {
+
+namespace detail {
+
+/// The three parts of the working set. They are placed separately: the small arrays are touched most.
+struct SvdWorkSize {
+  std::size_t small;  ///< norms, scales, exchanges: O(n)
+  std::size_t square; ///< L and, with left vectors, J: n x n each
+  std::size_t tall;   ///< the copy of A that becomes Q: m x n
+  KOKKOS_FUNCTION std::size_t total() const { return small + square + tall; }
+};
+
+KOKKOS_INLINE_FUNCTION std::size_t aligned16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/// For m >= n; real_bytes is the size of the real type.
+KOKKOS_INLINE_FUNCTION SvdWorkSize svd_work_size(std::int64_t m, std::int64_t n,
+                                                 std::size_t scalar_bytes, std::size_t real_bytes,
+                                                 bool left_vectors) {
+  const auto rows = static_cast<std::size_t>(m), cols = static_cast<std::size_t>(n);
+  SvdWorkSize size;
+  size.small = aligned16(cols * real_bytes * 4) + aligned16(cols * sizeof(int) * 2) +
+               aligned16(2 * sizeof(int));
+  size.square = aligned16(cols * cols * scalar_bytes) * (left_vectors ? 2 : 1);
+  size.tall = aligned16(rows * cols * scalar_bytes);
+  return size;
+}
+
+/// One column-major matrix of the working set.
+template <class V>
+struct Block {
+  using Value = V;
+  V* data;
+  std::int64_t pitch;
+  KOKKOS_FUNCTION V& at(int i, int j) const { return data[i + j * pitch]; }
+  KOKKOS_FUNCTION V get(int i, int j) const { return at(i, j); }
+  KOKKOS_FUNCTION void set(int i, int j, const V& v) const { at(i, j) = v; }
+};
+
+template <class T>
+KOKKOS_FUNCTION lane_value_t<T, 1> to_lane(const T& x) {
+  lane_value_t<T, 1> v;
+  set_slot(v, 0, x);
+  return v;
+}
+template <class V>
+KOKKOS_FUNCTION auto to_storage(const V& v) { return get_slot(v, 0); }
+
+template <class Matrix>
+struct Transposed {
+  const Matrix& matrix;
+  KOKKOS_FUNCTION decltype(auto) operator()(std::int64_t i, std::int64_t j) const {
+    return matrix(j, i);
+  }
+};
+
+/// The decomposition of one m x n matrix, m >= n, by one team. Every member function is called by all
+/// threads of the team; each leaves the team synchronised where the next one needs it.
+template <class T, class Member>
+class Svd {
+public:
+  using V = lane_value_t<T, 1>;
+  using R = real_t<V>;
+  using I = integer_t<V>;
+
+  KOKKOS_FUNCTION Svd(const Member& member, int m, int n, bool left_vectors, char* small,
+                      char* square, char* tall)
+      : m_member(member), m_rows(m), m_cols(n), m_left(left_vectors) {
+    const auto cols = static_cast<std::size_t>(n);
+    m_norm = reinterpret_cast<R*>(small);
+    m_tau = m_norm + cols;
+    m_exponent = reinterpret_cast<I*>(m_tau + cols);
+    m_scale = m_exponent + cols;
+    small += aligned16(cols * sizeof(R) * 4);
+    m_row = reinterpret_cast<int*>(small);
+    m_column = m_row + cols;
+    m_turned = reinterpret_cast<int*>(small + aligned16(cols * sizeof(int) * 2));
+    m_l = {reinterpret_cast<V*>(square), n};
+    m_j = {reinterpret_cast<V*>(square + aligned16(cols * cols * sizeof(V))), n};
+    m_a = {reinterpret_cast<V*>(tall), m};
+  }
+
+  /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any number of
+  /// entries up to n, vt any number of rows up to n.
+  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt>
+  KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
+                                const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
+                                const lane::SvdRequest& request) {
+    const R not_finite = load(a);
+    factor();
+    if (m_left) {
+      for_team(0, m_cols, [&](int j) {
+        for_vector(0, m_cols, [&](int i) { m_j.set(i, j, V(R(i == j ? 1 : 0))); });
+      });
+    }
+    bool converged;
+    const int sweeps = jacobi(request.max_sweeps, converged);
+    if (m_left) {
+      complete_left_vectors(u, u_cols, not_finite);
+      form_q();
+      store_left_vectors(u, u_cols, request.fix_signs, not_finite);
+    }
+    store_right_vectors(vt, vt_rows, request.fix_signs && m_left, not_finite);
+    store_values(s, s_size, R(number_t<V>(request.tolerance)), not_finite);
+    return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
+  }
+
+private:
+  const Member& m_member;
+  int m_rows, m_cols;
+  bool m_left;
+  R* m_norm;     ///< squared norms of the columns in work; in the end the singular values
+  R* m_tau;
+  I* m_exponent; ///< of the columns of L
+  I* m_scale;    ///< of the columns of A
+  int* m_row;
+  int* m_column;
+  int* m_turned; ///< whether sweep s turned anything, at s % 2
+  Block<V> m_l, m_j, m_a;
+
+  template <class F>
+  KOKKOS_FUNCTION void for_team(int begin, int end, const F& f) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(m_member, begin, end), f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void for_vector(int begin, int end, const F& f) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(m_member, begin, end), f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void for_all(int begin, int end, const F& f) const {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(m_member, begin, end), f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void once(const F& f) const {
+    Kokkos::single(Kokkos::PerTeam(m_member), f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void once_a_thread(const F& f) const {
+    Kokkos::single(Kokkos::PerThread(m_member), f);
+  }
+  KOKKOS_FUNCTION void barrier() const { m_member.team_barrier(); }
+
+  /// Copies A, scaled by columns. Returns 0, or NaN where an entry is not finite.
+  template <class MatrixA>
+  KOKKOS_FUNCTION R load(const MatrixA& a) {
+    for_team(0, m_cols, [&](int j) {
+      const R bad = vector_sum<R>(m_member, 0, m_rows, [&](int i) {
+        const V x = to_lane<T>(a(i, j));
+        m_a.set(i, j, x);
+        return poison(x);
+      });
+      const I e = rescale(m_a, 0, m_rows, j);
+      once_a_thread([&] {
+        m_tau[j] = bad;
+        m_scale[j] = e;
+        m_column[j] = j;
+      });
+    });
+    barrier();
+    const R not_finite = vector_sum<R>(m_member, 0, m_cols, [&](int j) { return m_tau[j]; });
+    barrier(); // m_tau is about to be written
+    return not_finite;
+  }
+
+  /// Brings the largest entry of rows [from, to) of column j near 1; returns the exponent taken out.
+  KOKKOS_FUNCTION I rescale(const Block<V>& x, int from, int to, int j) const {
+    const R top =
+        vector_max<R>(m_member, from, to, [&](int i) { return max_part(x.get(i, j)); });
+    if (!(top > R(0))) return I(0);
+    const I lowest(-format<number_t<V>>::bias);
+    const I below = exponent(top) - I(1);
+    const I d = below < lowest ? lowest : below;
+    const R factor = power_of_two<R>(-d);
+    for_vector(from, to, [&](int i) { x.set(i, j, factor * x.get(i, j)); });
+    return d;
+  }
+
+  KOKKOS_FUNCTION R norm_of(const Block<V>& x, int from, int to, int j) const {
+    return vector_sum<R>(m_member, from, to, [&](int i) { return norm_squared(x.get(i, j)); });
+  }
+
+  KOKKOS_FUNCTION void factor() {
+    const int m = m_rows, n = m_cols;
+    for (int k = 0; k < n; ++k) {
+      for_team(k, n, [&](int j) {
+        R norm = norm_of(m_a, k, m, j);
+        I e(0);
+        if (norm < R(lane::detail::rescale_below<V>)) {
+          e = rescale(m_a, k, m, j);
+          norm = norm_of(m_a, k, m, j);
+        }
+        once_a_thread([&] {
+          m_norm[j] = norm;
+          m_scale[j] += e;
+        });
+      });
+      barrier();
+      pivot_column(k);
+      if (k + 1 < m) {
+        pivot_row(k);
+        reflect(k);
+      } else {
+        once([&] {
+          m_row[k] = k;
+          m_tau[k] = R(0);
+        });
+        barrier();
+      }
+      store_row(k);
+      barrier();
+    }
+  }
+
+  KOKKOS_FUNCTION void pivot_column(int k) {
+    const int best = vector_argmax<I>(m_member, k, m_cols, [&](int j) {
+      return magnitude_key(m_norm[j], m_scale[j]);
+    });
+    barrier(); // every thread has read the keys
+    if (best == k) return;
+    for_all(k, m_rows, [&](int i) { exchange(m_a.at(i, k), m_a.at(i, best)); });
+    for_all(0, k, [&](int i) { exchange(m_l.at(k, i), m_l.at(best, i)); });
+    once([&] {
+      exchange(m_norm[k], m_norm[best]);
+      exchange(m_scale[k], m_scale[best]);
+      exchange(m_column[k], m_column[best]);
+    });
+    barrier();
+  }
+
+  KOKKOS_FUNCTION void pivot_row(int k) {
+    const int best = vector_argmax<R>(m_member, k, m_rows,
+                                      [&](int i) { return norm_squared(m_a.get(i, k)); });
+    barrier();
+    if (best != k)
+      for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
+    once([&] { m_row[k] = best; });
+    barrier();
+  }
+
+  /// See lane::detail::PivotedQr::reflect.
+  KOKKOS_FUNCTION void reflect(int k) {
+    const V alpha = m_a.get(k, k);
+    const R norm = m_norm[k];
+    const bool zero = norm == R(0);
+    const V beta = -(square_root(norm) * phase_of(alpha));
+    const V inverse = reciprocal(zero ? V(R(1)) : alpha - beta);
+    barrier(); // every thread has read alpha
+    for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, m_a.get(i, k) * inverse); });
+    once([&] { m_a.set(k, k, beta); });
+    barrier();
+    const R tau = zero ? R(0) : R(2) / (R(1) + norm_of(m_a, k + 1, m_rows, k));
+    once([&] { m_tau[k] = tau; });
+    for_team(k + 1, m_cols, [&](int j) { reflect_column(m_a, k, j, tau); });
+    barrier();
+  }
+
+  /// Column j of x := (I - tau v v^H) times it, v in column k of A.
+  template <class X>
+  KOKKOS_FUNCTION void reflect_column(const X& x, int k, int j, const R& tau) const {
+    const V top = x.get(k, j);
+    V w = vector_sum<V>(m_member, k + 1, m_rows, [&](int i) {
+      return conj_multiply_add(m_a.get(i, k), x.get(i, j), V(R(0)));
+    });
+    w = tau * (top + w);
+    for_vector(k + 1, m_rows, [&](int i) { x.set(i, j, x.get(i, j) - m_a.get(i, k) * w); });
+    once_a_thread([&] { x.set(k, j, top - w); });
+  }
+
+  KOKKOS_FUNCTION void store_row(int k) {
+    const V diagonal = m_a.get(k, k);
+    const R size = max_part(diagonal);
+    const bool zero = size == R(0);
+    const I own = exponent(size);
+    const I e = m_scale[k];
+    for_all(0, m_cols, [&](int j) {
+      V x(R(0));
+      if (j == k) x = zero ? V(R(1)) : power_of_two<R>(-own) * conjugate(diagonal);
+      else if (j > k && !zero)
+        x = power_of_two<R>(m_scale[j] - e - own) * conjugate(m_a.get(k, j));
+      m_l.set(j, k, x);
+    });
+    once([&] { m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own; });
+  }
+
+  /// One-sided Jacobi on L in round-robin order; see lane::detail::jacobi.
+  KOKKOS_FUNCTION int jacobi(int max_sweeps, bool& converged) {
+    const int n = m_cols;
+    for_team(0, n, [&](int j) { refresh_norm(j); });
+    once([&] { m_turned[0] = m_turned[1] = 0; });
+    barrier();
+    const int players = n + n % 2;
+    int sweep = 0;
+    converged = n <= 1;
+    while (sweep < max_sweeps && !converged) {
+      for (int round = 0; round < players - 1; ++round) {
+        for_team(0, players / 2, [&](int pair) {
+          // Player `players - 1` keeps its seat, the others move on by one each round.
+          const int x = pair == 0 ? players - 1 : (round + pair) % (players - 1);
+          const int y = (round + players - 1 - pair) % (players - 1);
+          const int p = x < y ? x : y, q = x < y ? y : x;
+          if (q < n && turn_pair(p, q)) {
+            once_a_thread([&] { Kokkos::atomic_store(&m_turned[sweep % 2], 1); });
+          }
+        });
+        barrier();
+      }
+      converged = m_turned[sweep % 2] == 0;
+      once([&] { m_turned[(sweep + 1) % 2] = 0; });
+      ++sweep;
+      barrier();
+    }
+    return sweep;
+  }
+
+  KOKKOS_FUNCTION void refresh_norm(int j) const {
+    R norm = norm_of(m_l, 0, m_cols, j);
+    I e(0);
+    if (norm < R(lane::detail::rescale_below<V>)) {
+      e = rescale(m_l, 0, m_cols, j);
+      norm = norm_of(m_l, 0, m_cols, j);
+    }
+    once_a_thread([&] {
+      m_norm[j] = norm;
+      m_exponent[j] += e;
+    });
+  }
+
+  KOKKOS_FUNCTION bool turn_pair(int p, int q) const {
+    const R app = m_norm[p], aqq = m_norm[q];
+    const I ep = m_exponent[p], eq = m_exponent[q];
+    const V apq = vector_sum<V>(m_member, 0, m_cols, [&](int i) {
+      return conj_multiply_add(m_l.get(i, p), m_l.get(i, q), V(R(0)));
+    });
+    if (!lane::detail::needs_rotation(app, aqq, apq, ep, eq, m_cols)) return false;
+    const lane::detail::Rotation<V> rotation(true, app, aqq, apq, ep, eq);
+    // The new norms are summed where the new columns are made: later pairs need the dot product only.
+    const Complex<R> norms = vector_sum<Complex<R>>(m_member, 0, m_cols, [&](int i) {
+      rotation.turn_scaled(m_l, p, q, i);
+      return Complex<R>(norm_squared(m_l.get(i, p)), norm_squared(m_l.get(i, q)));
+    });
+    if (m_left) for_vector(0, m_cols, [&](int i) { rotation.turn(m_j, p, q, i); });
+    once_a_thread([&] {
+      m_norm[p] = norms.re;
+      m_norm[q] = norms.im;
+    });
+    if (norms.re < R(lane::detail::rescale_below<V>)) refresh_norm(p);
+    if (norms.im < R(lane::detail::rescale_below<V>)) refresh_norm(q);
+    return true;
+  }
+
+  /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the reflectors.
+  template <class MatrixU>
+  KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols, const R& not_finite) const {
+    const Output<MatrixU> out{u};
+    for_team(m_cols, u_cols, [&](int c) {
+      for_vector(0, m_rows, [&](int i) { out.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
+      for (int k = m_cols - 1; k >= 0; --k) {
+        reflect_column(out, k, c, m_tau[k]);
+        once_a_thread([&] { exchange(u(k, c), u(m_row[k], c)); });
+      }
+    });
+    barrier();
+  }
+
+  /// Overwrites A with the first n columns of Q.
+  KOKKOS_FUNCTION void form_q() {
+    for (int k = m_cols - 1; k >= 0; --k) {
+      const R tau = m_tau[k];
+      for_team(k + 1, m_cols, [&](int j) {
+        once_a_thread([&] { m_a.set(k, j, V(R(0))); });
+        reflect_column(m_a, k, j, tau);
+      });
+      barrier();
+      for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, -(tau * m_a.get(i, k))); });
+      once([&] { m_a.set(k, k, V(R(1) - tau)); });
+      barrier();
+      const int r = m_row[k];
+      if (r != k) {
+        for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(r, j)); });
+        barrier();
+      }
+    }
+  }
+
+  /// U = Q J, columns brought to length 1 and, on request, to the sign rule. The factor of each column is
+  /// left in the first row of J.
+  template <class MatrixU>
+  KOKKOS_FUNCTION void store_left_vectors(const MatrixU& u, int u_cols, bool fix_signs,
+                                          const R& not_finite) {
+    const Output<MatrixU> out{u};
+    const int n = m_cols < u_cols ? m_cols : u_cols;
+    for_team(0, n, [&](int k) {
+      const R length2 = vector_sum<R>(m_member, 0, m_rows, [&](int i) {
+        V sum(not_finite);
+        for (int p = 0; p < m_cols; ++p) sum += m_a.get(i, p) * m_j.get(p, k);
+        out.set(i, k, sum);
+        return norm_squared(sum);
+      });
+      V factor(R(1) + R(number_t<V>(0.5)) * (R(1) - length2));
+      if (fix_signs) {
+        const int largest = vector_argmax<R>(m_member, 0, m_rows,
+                                             [&](int i) { return norm_squared(out.get(i, k)); });
+        factor = factor * conjugate(phase_of(out.get(largest, k)));
+      }
+      for_vector(0, m_rows, [&](int i) { out.set(i, k, factor * out.get(i, k)); });
+      once_a_thread([&] { m_j.set(0, k, factor); });
+    });
+    barrier();
+  }
+
+  template <class MatrixVt>
+  KOKKOS_FUNCTION void store_right_vectors(const MatrixVt& vt, int vt_rows, bool fix_signs,
+                                           const R& not_finite) const {
+    for_team(0, vt_rows, [&](int k) {
+      V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
+      if (fix_signs) inverse = inverse * phase_of(conjugate(m_j.get(0, k)));
+      for_vector(0, m_cols, [&](int i) {
+        vt(k, m_column[i]) = to_storage(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
+      });
+    });
+  }
+
+  template <class VectorS>
+  KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const R& tolerance,
+                                    const R& not_finite) {
+    for_team(0, m_cols, [&](int k) {
+      const R size = square_root(norm_of(m_l, 0, m_cols, k));
+      once_a_thread([&] { m_norm[k] = scale_by_power_of_two(size, m_exponent[k]); });
+    });
+    barrier();
+    once([&] {
+      R previous = s_size > 0 ? m_norm[0] : R(0);
+      const R cutoff = tolerance * previous;
+      for (int k = 0; k < s_size; ++k) {
+        if (m_norm[k] < previous) previous = m_norm[k];
+        s(k) = (previous <= cutoff ? R(0) : previous) + not_finite;
+      }
+    });
+  }
+
+  /// An output matrix of the storage scalar, read and written as lane values.
+  template <class Matrix>
+  struct Output {
+    const Matrix& matrix;
+    KOKKOS_FUNCTION V get(int i, int j) const { return to_lane<T>(matrix(i, j)); }
+    KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage(v); }
+  };
+
+  template <class X>
+  KOKKOS_FUNCTION static void exchange(X& a, X& b) {
+    const X t = a;
+    a = b;
+    b = t;
+  }
+};
+
+} // namespace detail
+
+/// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or elsewhere.
+/// About sizeof(T) (m n + n^2 + n^2 with left vectors) + 40 n, with n the smaller extent.
+template <class T>
+KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
+                                              Vectors left = Vectors::thin,
+                                              Vectors right = Vectors::thin) {
+  const bool tall = m >= n;
+  return detail::svd_work_size(tall ? m : n, tall ? n : m, sizeof(T),
+                               sizeof(shoal::detail::real_t<T>),
+                               (tall ? left : right) != Vectors::none)
+      .total();
+}
+
+/// A = U diag(s) Vt of one matrix, by all threads of a team; to be called by all of them.
+///
+/// \param[in]  a   m x n, any type with a(i, j) and extent(r): a rank-2 view or subview
+/// \param[out] u   left vectors in columns: m x min(m, n) or m x m; not looked at if left is none
+/// \param[out] s   values, by s(k), largest first; extent(0) of them
+/// \param[out] vt  conjugate right vectors in rows: min(m, n) x n or n x n; not looked at if right is none
+/// \param      scratch  \ref svd_scratch_bytes bytes, aligned to 16, shared by the team. It may be reused
+///                      after the next team barrier.
+/// \return info, in every thread: 0 converged; > 0 sweeps done without; < 0 A holds NaN or Inf
+///
+/// The outputs may be read by other threads of the team after the next team barrier. Accuracy, rank
+/// deficiency and scales as \ref shoal::svd; options.path is not looked at.
+template <class Member, class MatrixA, class MatrixU, class VectorS, class MatrixVt>
+KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u, const VectorS& s,
+                        const MatrixVt& vt, void* scratch, const SvdOptions& options) {
+  using T = std::remove_cvref_t<decltype(a(0, 0))>;
+  const auto rows = static_cast<int>(a.extent(0)), cols = static_cast<int>(a.extent(1));
+  const bool tall = rows >= cols;
+  const int m = tall ? rows : cols, n = tall ? cols : rows;
+  const Vectors of_m = tall ? options.left : options.right;
+  const Vectors of_n = tall ? options.right : options.left;
+  const auto size = detail::svd_work_size(m, n, sizeof(T), sizeof(shoal::detail::real_t<T>),
+                                          of_m != Vectors::none);
+  char* const small = static_cast<char*>(scratch);
+  detail::Svd<T, Member> work(member, m, n, of_m != Vectors::none, small, small + size.small,
+                              small + size.small + size.square);
+  const lane::SvdRequest request{of_n != Vectors::none, options.fix_signs, options.tolerance,
+                                 options.max_sweeps};
+  const auto s_size = static_cast<int>(s.extent(0));
+  if (tall)
+    return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
+                          s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), request);
+  // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
+  return work.decompose(detail::Transposed<MatrixA>{a}, detail::Transposed<MatrixVt>{vt}, s,
+                        detail::Transposed<MatrixU>{u},
+                        of_m == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), s_size,
+                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request);
+}
+
+} // namespace shoal::team
+
+#endif

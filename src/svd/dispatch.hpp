@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_SRC_SVD_DISPATCH_HPP
+#define SHOAL_SRC_SVD_DISPATCH_HPP
+
+#include "src/launch.hpp"
+#include "src/svd/lane_kernel.hpp"
+#include "src/svd/team_kernel.hpp"
+
+#include <shoal/detail/dispatch.hpp>
+
+namespace shoal::detail {
+
+/// A^T = (Vt)^T diag(S) U^T: the problem with rows and columns exchanged, in the same memory.
+template <class T>
+SvdArguments<T> transposed(const SvdArguments<T>& a) {
+  return {a.a.transposed(), a.vt.transposed(), a.s, a.u.transposed(), a.info};
+}
+
+template <int N, bool Square, class Exec, class T>
+void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+                  const SvdArguments<T>& arguments) {
+  constexpr int threads = backend_traits<Exec>::lane_threads;
+  if (arguments.u.data || arguments.u.pointers)
+    launch<threads>("shoal::svd::lane", exec, plan,
+                    LaneSvdKernel<Exec, T, N, Square, true>(plan, arguments, options));
+  else
+    launch<threads>("shoal::svd::lane", exec, plan,
+                    LaneSvdKernel<Exec, T, N, Square, false>(plan, arguments, options));
+}
+
+template <int N, class Exec, class T>
+void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+                  const SvdArguments<T>& arguments) {
+  if (arguments.a.rows == N) run_lane_svd<N, true>(exec, plan, options, arguments);
+  else run_lane_svd<N, false>(exec, plan, options, arguments);
+}
+
+/// Instances for each scalar: 4 columns x (square, tall) x (with, without left vectors) of the lane kernel,
+/// 2 more where the backend has run-time columns, 1 of the team kernel.
+template <class Exec, class T>
+void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+             const SvdArguments<T>& given, void* workspace) {
+  if (plan.league_size == 0) return;
+  const SvdArguments<T> arguments = plan.transposed ? transposed(given) : given;
+  if (plan.path == SvdPath::team) {
+    const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
+    auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+    launch<0>("shoal::svd::team", exec, plan,
+              TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
+    return;
+  }
+  switch (arguments.a.cols) {
+  case 1: return run_lane_svd<1>(exec, plan, options, arguments);
+  case 2: return run_lane_svd<2>(exec, plan, options, arguments);
+  case 3: return run_lane_svd<3>(exec, plan, options, arguments);
+  case 4: return run_lane_svd<4>(exec, plan, options, arguments);
+  default:
+    if constexpr (backend_traits<Exec>::run_time_columns > 0)
+      return run_lane_svd<0, false>(exec, plan, options, arguments);
+  }
+}
+
+} // namespace shoal::detail
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_SRC_SVD_LANE_KERNEL_HPP
+#define SHOAL_SRC_SVD_LANE_KERNEL_HPP
+
+#include "src/backend_traits.hpp"
+#include "src/lane_tile.hpp"
+
+#include <shoal/detail/dispatch.hpp>
+#include <shoal/lane/svd.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace shoal::detail {
+
+/// One matrix a lane; m >= n. A team walks over its share of the batch in runs of as many matrices as it
+/// has lanes. In scratch, one after another: the tile of A, which becomes that of U; the tile of S; the
+/// tile of Vt; and for run-time n the work space of the lanes. Two barriers a run: after A has come in,
+/// and before the results go out.
+///
+/// \tparam N       columns; 0: known at run time only, work space in scratch
+/// \tparam Square  m = N, so that A lives in registers too
+template <class Exec, class T, int N, bool Square, bool LeftVectors>
+class LaneSvdKernel {
+public:
+  using Traits = backend_traits<Exec>;
+  using Real = typename real_of<T>::type;
+  using Tile = typename Traits::template LaneTile<T>;
+  using RealTile = typename Traits::template LaneTile<Real>;
+  using V = typename Tile::Value;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  static constexpr int max_cols = N ? N : Traits::run_time_columns;
+  static constexpr int width = lane_width<V>;
+
+  LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
+      : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers, options.fix_signs,
+                                     options.tolerance, options.max_sweeps},
+        m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
+        m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
+        m_strides(tile_strides(arguments.a, m_rows, m_cols)),
+        m_vt_strides(tile_strides(arguments.vt, m_cols, m_cols)) {
+    m_s_offset = tile_bytes(m_rows * m_cols, m_lanes, sizeof(T), Tile::bank_bytes);
+    m_vt_offset = m_s_offset + tile_bytes(m_cols, m_lanes, sizeof(Real), Tile::bank_bytes);
+    m_work_offset = m_vt_offset + (m_request.right_vectors ? tile_bytes(m_cols * m_cols, m_lanes,
+                                                                        sizeof(T), Tile::bank_bytes)
+                                                           : 0);
+    m_bytes = plan.scratch_bytes;
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    char* const scratch =
+        static_cast<char*>(member.team_scratch(backend_traits<Exec>::scratch_level).get_shmem_aligned(m_bytes, scratch_alignment));
+    const std::int64_t begin = static_cast<std::int64_t>(member.league_rank()) * m_per_team;
+    const std::int64_t end =
+        begin + m_per_team < m_args.a.batch ? begin + m_per_team : m_args.a.batch;
+    for (std::int64_t first = begin; first < end; first += m_lanes)
+      decompose_run(member, scratch, first,
+                    static_cast<int>(end - first < m_lanes ? end - first : m_lanes));
+  }
+
+private:
+  SvdArguments<T> m_args;
+  lane::SvdRequest m_request;
+  int m_per_team, m_lanes, m_rows, m_cols;
+  TileStrides m_strides, m_vt_strides;
+  std::size_t m_s_offset, m_vt_offset, m_work_offset, m_bytes;
+
+  KOKKOS_FUNCTION void decompose_run(const Member& member, char* scratch, std::int64_t first,
+                                     int count) const {
+    const Tile a(scratch, m_rows, m_cols, m_strides);
+    const RealTile s(scratch + m_s_offset, m_cols, 1, {1, 1});
+    const Tile vt(scratch + m_vt_offset, m_cols, m_cols, m_vt_strides);
+    a.load(member, m_args.a, first, count);
+    member.team_barrier();
+    const int lane = member.team_rank();
+    if (lane * width < count) {
+      const auto info = decompose(a.matrix(lane), s.matrix(lane), vt.matrix(lane),
+                                  scratch + m_work_offset);
+      if (m_args.info.data) {
+        for (int slot = 0; slot < width && lane * width + slot < count; ++slot)
+          *m_args.info.matrix_data(first + lane * width + slot) =
+              static_cast<int>(get_slot(info, slot));
+      }
+    }
+    member.team_barrier();
+    if constexpr (LeftVectors) a.store(member, m_args.u, first, count);
+    s.store(member, m_args.s, first, count);
+    if (m_request.right_vectors) vt.store(member, m_args.vt, first, count);
+    if (m_per_team > m_lanes) member.team_barrier(); // the next run overwrites the tiles
+  }
+
+  template <class Matrix, class RealMatrix>
+  KOKKOS_FUNCTION auto decompose(Matrix a, const RealMatrix& s, const Matrix& vt,
+                                 [[maybe_unused]] char* work) const {
+    const auto store_s = [&](int k, const real_t<V>& x) { s.set(k, 0, x); };
+    const auto store_u = [&](int i, int k, const V& x) { a.set(i, k, x); };
+    const auto store_vt = [&](int k, const integer_t<V>& column, const V& x) {
+      vt.scatter(k, column, x);
+    };
+    const auto run = [&](auto& matrix, auto& l, auto& j, auto m, auto n) {
+      return lane::svd<LeftVectors, max_cols>(matrix, l, j, m, n, m_request, store_s, store_u,
+                                              store_vt);
+    };
+    if constexpr (N == 0) {
+      V* const l_data = reinterpret_cast<V*>(work);
+      lane::MemoryMatrix<V> l{l_data, m_cols, 1};
+      lane::MemoryMatrix<V> j{l_data + m_cols * m_cols, m_cols, 1};
+      return run(a, l, j, m_rows, m_cols);
+    } else {
+      constexpr std::integral_constant<int, N> n{};
+      lane::RegisterMatrix<V, N, N> l, j;
+      if constexpr (Square) {
+        lane::RegisterMatrix<V, N, N> registers;
+        SHOAL_UNROLL
+        for (int i = 0; i < N; ++i) {
+          SHOAL_UNROLL
+          for (int k = 0; k < N; ++k) registers.set(i, k, a.get(i, k));
+        }
+        return run(registers, l, j, n, n);
+      } else {
+        return run(a, l, j, m_rows, n);
+      }
+    }
+  }
+};
+
+} // namespace shoal::detail
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "src/lane_tile.hpp"
+#include "src/plan_support.hpp"
+
+#include <shoal/error.hpp>
+#include <shoal/plan.hpp>
+#include <shoal/team/svd.hpp>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+namespace shoal::detail {
+
+namespace {
+
+struct Problem {
+  std::int64_t batch, m, n; // m >= n
+  bool left, right;         // vectors of the tall side, of the wide side
+  bool completed;           // more left vectors than columns
+  ScalarSize scalar;
+};
+
+/// Scratch of the lane kernel: src/svd/lane_kernel.hpp lists the parts.
+std::size_t lane_scratch(const Problem& p, const BackendLimits& limits, int team_size) {
+  const int lanes = team_size * limits.lane_width(p.scalar.real_bytes());
+  const auto tile = [&](std::int64_t elements, std::size_t bytes) {
+    return tile_bytes(elements, lanes, bytes, limits.bank_bytes);
+  };
+  std::size_t bytes = tile(p.m * p.n, p.scalar.bytes) + tile(p.n, p.scalar.real_bytes());
+  if (p.right) bytes += tile(p.n * p.n, p.scalar.bytes);
+  if (p.n > limits.register_columns) bytes += 2 * tile(p.n * p.n, p.scalar.bytes);
+  return bytes;
+}
+
+/// Whether the lane kernel takes the shape, and with how many threads: as many as fit.
+int lane_team_size(const Problem& p, const BackendLimits& limits) {
+  if (p.n < 1 || p.n > limits.lane_columns || p.completed ||
+      p.m > static_cast<std::int64_t>(limits.scratch_bytes))
+    return 0;
+  for (int size = limits.lane_team_size; size >= limits.lane_team_size_least; size /= 2)
+    if (lane_scratch(p, limits, size) <= limits.lane_scratch_bytes) return size;
+  return 0;
+}
+
+void plan_lane(SvdPlan& plan, const Problem& p, const BackendLimits& limits, int team_size) {
+  plan.path = SvdPath::lane;
+  plan.team_size = team_size;
+  plan.vector_length = 1;
+  const int lanes = team_size * limits.lane_width(p.scalar.real_bytes());
+  plan.matrices_per_team = lanes * limits.lane_runs;
+  plan.league_size = divide_up(p.batch, plan.matrices_per_team);
+  plan.scratch_bytes = lane_scratch(p, limits, team_size);
+}
+
+void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  plan.path = SvdPath::team;
+  plan.vector_length = limits.vector_length;
+  // A thread works on one pair of columns at a time: more threads than pairs would idle.
+  plan.team_size = static_cast<int>(
+      std::clamp<std::int64_t>(divide_up(p.n, 2), 1, std::max(1, limits.team_size)));
+  plan.matrices_per_team = 1;
+  plan.league_size = std::min(p.batch, limits.teams_at_once);
+  const auto size = team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left);
+  // Smallest first; once a part does not fit, it and the larger ones go to the workspace.
+  for (const std::size_t part : {size.small, size.square, size.tall}) {
+    if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
+      plan.scratch_bytes += part;
+    else plan.workspace_bytes_per_team += part;
+  }
+}
+
+} // namespace
+
+SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& limits,
+                 const SvdOptions& options) {
+  SvdPlan plan;
+  plan.transposed = shape.m < shape.n;
+  const auto [m, n] = std::minmax(shape.n, shape.m, std::greater<>());
+  const Vectors tall = plan.transposed ? options.right : options.left;
+  const Vectors wide = plan.transposed ? options.left : options.right;
+  const Problem problem{shape.batch,
+                        m,
+                        n,
+                        tall != Vectors::none,
+                        wide != Vectors::none,
+                        tall == Vectors::full && m > n,
+                        scalar};
+  const int lane_team = lane_team_size(problem, limits);
+  if (options.path == SvdPath::lane && lane_team == 0)
+    throw invalid_argument("shoal::svd", "options.path",
+                           "lane does not take this shape (" + std::to_string(shape.m) + " x " +
+                               std::to_string(shape.n) + "): it needs 1 to " +
+                               std::to_string(limits.lane_columns) +
+                               " columns, no completed vectors, and rows that fit in scratch");
+  if (options.path == SvdPath::lane || (options.path == SvdPath::automatic && lane_team > 0))
+    plan_lane(plan, problem, limits, lane_team);
+  else plan_team(plan, problem, limits);
+  return plan;
+}
+
+} // namespace shoal::detail
+
+std::ostream& shoal::operator<<(std::ostream& out, const SvdPlan& plan) {
+  return out << "svd plan: path " << to_string(plan.path) << (plan.transposed ? " (transposed)" : "")
+             << ", league " << plan.league_size << ", team " << plan.team_size << " x "
+             << plan.vector_length << ", " << plan.matrices_per_team << " matrices a team, scratch "
+             << plan.scratch_bytes << " B, workspace " << plan.workspace_bytes() << " B";
+}
