@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <type_traits>
 
 namespace shoal::detail {
 
@@ -63,7 +64,9 @@ struct BatchRef {
     return t;
   }
 
-  operator BatchRef<const T>() const {
+  operator BatchRef<const T>() const
+    requires(!std::is_const_v<T>)
+  {
     return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride};
   }
 };

@@ -2,6 +2,7 @@
 #ifndef SHOAL_DETAIL_PACK_HPP
 #define SHOAL_DETAIL_PACK_HPP
 
+#include <Kokkos_BitManipulation.hpp>
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <type_traits>
@@ -22,28 +23,116 @@ struct integer_of<double> {
   using type = std::int64_t;
 };
 
+// --- vectors: what a Pack is made of --------------------------------------------------------------------
+// Width numbers with elementwise operators; comparisons give integers of 0 and -1.
+
+#if defined(__CUDACC__)
+
+/// CUDA compilers refuse the host's vector types in functions that are also device functions, so in their
+/// builds a vector is an array, and how well the CPU code vectorises is up to the host compiler.
+template <class E, int Width>
+struct ArrayVector {
+  using I = typename integer_of<E>::type;
+  alignas(Width * sizeof(E)) E e[Width];
+
+  template <class R = E, class F>
+  KOKKOS_FUNCTION static ArrayVector<R, Width> make(const F& f) {
+    ArrayVector<R, Width> r;
+    for (int i = 0; i < Width; ++i) r.e[i] = static_cast<R>(f(i));
+    return r;
+  }
+  KOKKOS_FUNCTION E operator[](int i) const { return e[i]; }
+  KOKKOS_FUNCTION E& operator[](int i) { return e[i]; }
+#define SHOAL_ELEMENTWISE(OP, RESULT, SIGN)                                                            \
+  friend KOKKOS_FUNCTION ArrayVector<RESULT, Width> operator OP(const ArrayVector& a,                  \
+                                                                const ArrayVector& b) {                \
+    return make<RESULT>([&](int i) { return SIGN(a.e[i] OP b.e[i]); });                                \
+  }
+  SHOAL_ELEMENTWISE(+, E, +)
+  SHOAL_ELEMENTWISE(-, E, +)
+  SHOAL_ELEMENTWISE(*, E, +)
+  SHOAL_ELEMENTWISE(/, E, +)
+  SHOAL_ELEMENTWISE(&, E, +)
+  SHOAL_ELEMENTWISE(|, E, +)
+  SHOAL_ELEMENTWISE(<, I, -)
+  SHOAL_ELEMENTWISE(>, I, -)
+  SHOAL_ELEMENTWISE(<=, I, -)
+  SHOAL_ELEMENTWISE(>=, I, -)
+  SHOAL_ELEMENTWISE(==, I, -)
+#undef SHOAL_ELEMENTWISE
+  friend KOKKOS_FUNCTION ArrayVector operator+(const ArrayVector& a, E b) {
+    return make([&](int i) { return a.e[i] + b; });
+  }
+  friend KOKKOS_FUNCTION ArrayVector operator<<(const ArrayVector& a, int s) {
+    return make([&](int i) { return std::make_unsigned_t<E>(a.e[i]) << s; });
+  }
+  friend KOKKOS_FUNCTION ArrayVector operator>>(const ArrayVector& a, int s) {
+    return make([&](int i) { return a.e[i] >> s; });
+  }
+  KOKKOS_FUNCTION ArrayVector operator-() const {
+    return make([&](int i) { return -e[i]; });
+  }
+  KOKKOS_FUNCTION ArrayVector operator~() const {
+    return make([&](int i) { return ~e[i]; });
+  }
+};
+
+template <class E, int Width>
+struct vector_of {
+  using type = ArrayVector<E, Width>;
+};
+template <class I, class E, int Width>
+KOKKOS_FUNCTION ArrayVector<E, Width> vector_select(const ArrayVector<I, Width>& m,
+                                                    const ArrayVector<E, Width>& a,
+                                                    const ArrayVector<E, Width>& b) {
+  return ArrayVector<E, Width>::make([&](int i) { return m.e[i] ? a.e[i] : b.e[i]; });
+}
+template <class To, class From, int Width>
+KOKKOS_FUNCTION To vector_bit_cast(const ArrayVector<From, Width>& x) {
+  return Kokkos::bit_cast<To>(x);
+}
+
+#else
+
+/// The compiler's vector extension keeps values in vector registers on every -march, where loops over
+/// arrays only sometimes do (measured: docs/performance-log.md).
+template <class E, int Width>
+struct vector_of {
+  typedef E type __attribute__((vector_size(Width * sizeof(E))));
+};
+template <class M, class V>
+V vector_select(const M& m, const V& a, const V& b) { return m ? a : b; }
+template <class To, class From>
+To vector_bit_cast(const From& x) { return (To)x; }
+
+#endif
+
+// --- packs ----------------------------------------------------------------------------------------------
+
 /// What comparing two packs gives: all bits set in the slots where it holds.
 template <class I, int Width>
 struct PackMask {
-  typedef I Vector __attribute__((vector_size(Width * sizeof(I))));
+  using Vector = typename vector_of<I, Width>::type;
   Vector v;
 
   PackMask() = default;
-  KOKKOS_FUNCTION PackMask(Vector x) : v(x) {}
-  KOKKOS_FUNCTION PackMask(bool x) : v(Vector{} - I(x)) {}
+  KOKKOS_FUNCTION PackMask(const Vector& x) : v(x) {}
+  KOKKOS_FUNCTION PackMask(bool x) : v(Vector{} + -I(x)) {}
 
   KOKKOS_FUNCTION bool operator[](int i) const { return v[i] != 0; }
-  friend KOKKOS_FUNCTION PackMask operator&&(PackMask a, PackMask b) { return a.v & b.v; }
-  friend KOKKOS_FUNCTION PackMask operator||(PackMask a, PackMask b) { return a.v | b.v; }
-  friend KOKKOS_FUNCTION PackMask operator!(PackMask a) { return ~a.v; }
+  friend KOKKOS_FUNCTION PackMask operator&&(const PackMask& a, const PackMask& b) {
+    return Vector(a.v & b.v);
+  }
+  friend KOKKOS_FUNCTION PackMask operator||(const PackMask& a, const PackMask& b) {
+    return Vector(a.v | b.v);
+  }
+  friend KOKKOS_FUNCTION PackMask operator!(const PackMask& a) { return Vector(~a.v); }
 };
 
-/// Width numbers side by side, one for each lane of a CPU core's vector unit. The compiler's vector
-/// extension is used because it keeps values in vector registers on every -march, where arrays and
-/// loops only sometimes do.
+/// Width numbers side by side, one for each lane of a CPU core's vector unit.
 template <class E, int Width>
 struct Pack {
-  typedef E Vector __attribute__((vector_size(Width * sizeof(E))));
+  using Vector = typename vector_of<E, Width>::type;
   using Element = E;
   using Mask = PackMask<typename integer_of<E>::type, Width>;
   static constexpr int width = Width;
@@ -51,7 +140,7 @@ struct Pack {
   Vector v;
 
   Pack() = default;
-  KOKKOS_FUNCTION Pack(Vector x) : v(x) {}
+  KOKKOS_FUNCTION Pack(const Vector& x) : v(x) {}
   template <class Number>
     requires std::is_arithmetic_v<Number>
   KOKKOS_FUNCTION Pack(Number x) : v(Vector{} + static_cast<E>(x)) {}
@@ -59,19 +148,19 @@ struct Pack {
   KOKKOS_FUNCTION E operator[](int i) const { return v[i]; }
   KOKKOS_FUNCTION void set(int i, E x) { v[i] = x; }
 
-  KOKKOS_FUNCTION Pack& operator+=(Pack b) { v = v + b.v; return *this; }
-  KOKKOS_FUNCTION Pack& operator-=(Pack b) { v = v - b.v; return *this; }
-  KOKKOS_FUNCTION Pack& operator*=(Pack b) { v = v * b.v; return *this; }
-  friend KOKKOS_FUNCTION Pack operator+(Pack a, Pack b) { return a.v + b.v; }
-  friend KOKKOS_FUNCTION Pack operator-(Pack a, Pack b) { return a.v - b.v; }
-  friend KOKKOS_FUNCTION Pack operator*(Pack a, Pack b) { return a.v * b.v; }
-  friend KOKKOS_FUNCTION Pack operator/(Pack a, Pack b) { return a.v / b.v; }
-  friend KOKKOS_FUNCTION Pack operator-(Pack a) { return -a.v; }
-  friend KOKKOS_FUNCTION Mask operator<(Pack a, Pack b) { return Mask(a.v < b.v); }
-  friend KOKKOS_FUNCTION Mask operator>(Pack a, Pack b) { return Mask(a.v > b.v); }
-  friend KOKKOS_FUNCTION Mask operator<=(Pack a, Pack b) { return Mask(a.v <= b.v); }
-  friend KOKKOS_FUNCTION Mask operator>=(Pack a, Pack b) { return Mask(a.v >= b.v); }
-  friend KOKKOS_FUNCTION Mask operator==(Pack a, Pack b) { return Mask(a.v == b.v); }
+  KOKKOS_FUNCTION Pack& operator+=(const Pack& b) { v = v + b.v; return *this; }
+  KOKKOS_FUNCTION Pack& operator-=(const Pack& b) { v = v - b.v; return *this; }
+  KOKKOS_FUNCTION Pack& operator*=(const Pack& b) { v = v * b.v; return *this; }
+  friend KOKKOS_FUNCTION Pack operator+(const Pack& a, const Pack& b) { return Vector(a.v + b.v); }
+  friend KOKKOS_FUNCTION Pack operator-(const Pack& a, const Pack& b) { return Vector(a.v - b.v); }
+  friend KOKKOS_FUNCTION Pack operator*(const Pack& a, const Pack& b) { return Vector(a.v * b.v); }
+  friend KOKKOS_FUNCTION Pack operator/(const Pack& a, const Pack& b) { return Vector(a.v / b.v); }
+  friend KOKKOS_FUNCTION Pack operator-(const Pack& a) { return Vector(-a.v); }
+  friend KOKKOS_FUNCTION Mask operator<(const Pack& a, const Pack& b) { return Mask(a.v < b.v); }
+  friend KOKKOS_FUNCTION Mask operator>(const Pack& a, const Pack& b) { return Mask(a.v > b.v); }
+  friend KOKKOS_FUNCTION Mask operator<=(const Pack& a, const Pack& b) { return Mask(a.v <= b.v); }
+  friend KOKKOS_FUNCTION Mask operator>=(const Pack& a, const Pack& b) { return Mask(a.v >= b.v); }
+  friend KOKKOS_FUNCTION Mask operator==(const Pack& a, const Pack& b) { return Mask(a.v == b.v); }
 };
 
 } // namespace shoal::detail

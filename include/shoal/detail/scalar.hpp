@@ -162,7 +162,7 @@ KOKKOS_FUNCTION V select(bool m, const V& a, const V& b) { return m ? a : b; }
 template <class E, int Width, class I>
 KOKKOS_FUNCTION Pack<E, Width> select(const PackMask<I, Width>& m, const Pack<E, Width>& a,
                                       const Pack<E, Width>& b) {
-  return Pack<E, Width>(m.v ? a.v : b.v);
+  return Pack<E, Width>(vector_select(m.v, a.v, b.v));
 }
 template <class E, int Width, class I>
 KOKKOS_FUNCTION Complex<Pack<E, Width>> select(const PackMask<I, Width>& m,
@@ -243,27 +243,29 @@ KOKKOS_FUNCTION integer_t<R> bits_of(R x) { return Kokkos::bit_cast<integer_t<R>
 template <class E, int Width>
 KOKKOS_FUNCTION auto bits_of(const Pack<E, Width>& x) {
   using I = Pack<typename integer_of<E>::type, Width>;
-  return I((typename I::Vector)x.v);
+  return I(vector_bit_cast<typename I::Vector>(x.v));
 }
 template <class R, class I>
   requires std::is_floating_point_v<R>
 KOKKOS_FUNCTION R from_bits(I x) { return Kokkos::bit_cast<R>(x); }
 template <class R, class I, int Width>
-KOKKOS_FUNCTION R from_bits(const Pack<I, Width>& x) { return R((typename R::Vector)x.v); }
+KOKKOS_FUNCTION R from_bits(const Pack<I, Width>& x) {
+  return R(vector_bit_cast<typename R::Vector>(x.v));
+}
 
 template <class I>
   requires std::is_integral_v<I>
 KOKKOS_FUNCTION I shift_left(I x, int s) { return I(std::make_unsigned_t<I>(x) << s); }
 template <class I, int Width>
 KOKKOS_FUNCTION Pack<I, Width> shift_left(const Pack<I, Width>& x, int s) {
-  return Pack<I, Width>(x.v << s);
+  return Pack<I, Width>(typename Pack<I, Width>::Vector(x.v << s));
 }
 template <class I>
   requires std::is_integral_v<I>
 KOKKOS_FUNCTION I shift_right(I x, int s) { return x >> s; }
 template <class I, int Width>
 KOKKOS_FUNCTION Pack<I, Width> shift_right(const Pack<I, Width>& x, int s) {
-  return Pack<I, Width>(x.v >> s);
+  return Pack<I, Width>(typename Pack<I, Width>::Vector(x.v >> s));
 }
 
 /// floor(log2 x) for normal x > 0, -bias for zero and subnormal x.
