@@ -2,6 +2,8 @@
 #ifndef SHOAL_SRC_LANE_TILE_HPP
 #define SHOAL_SRC_LANE_TILE_HPP
 
+#include "src/backend_traits.hpp"
+
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/scalar.hpp>
 #include <shoal/lane/matrix.hpp>
@@ -35,6 +37,14 @@ KOKKOS_INLINE_FUNCTION int padded(int index, int every) { return every ? index +
 
 /// Every tile starts at a multiple of this: the alignment of the widest Pack.
 inline constexpr std::size_t scratch_alignment = 64;
+
+/// The level-0 or level-1 scratch that the plan has asked for.
+template <class Exec, class Member>
+KOKKOS_FUNCTION char* team_scratch(const Member& member, std::size_t bytes) {
+  const int level = backend_traits<Exec>::scratch_level;
+  return static_cast<char*>(
+      member.team_scratch(level).get_shmem_aligned(bytes, static_cast<std::ptrdiff_t>(scratch_alignment)));
+}
 
 /// Bytes of a tile, as the kernels carve them from scratch.
 inline std::size_t tile_bytes(std::int64_t elements_per_matrix, int matrices, std::size_t scalar_bytes,

@@ -35,8 +35,7 @@ public:
         m_bytes(plan.scratch_bytes) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    char* const scratch =
-        static_cast<char*>(member.team_scratch(backend_traits<Exec>::scratch_level).get_shmem_aligned(m_bytes, scratch_alignment));
+    char* const scratch = team_scratch<Exec>(member, m_bytes);
     const std::int64_t batch = m_problem.c.batch;
     const std::int64_t begin = static_cast<std::int64_t>(member.league_rank()) * m_per_team;
     const std::int64_t end = begin + m_per_team < batch ? begin + m_per_team : batch;

@@ -50,8 +50,7 @@ public:
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    char* const scratch =
-        static_cast<char*>(member.team_scratch(backend_traits<Exec>::scratch_level).get_shmem_aligned(m_bytes, scratch_alignment));
+    char* const scratch = team_scratch<Exec>(member, m_bytes);
     const std::int64_t begin = static_cast<std::int64_t>(member.league_rank()) * m_per_team;
     const std::int64_t end =
         begin + m_per_team < m_args.a.batch ? begin + m_per_team : m_args.a.batch;

@@ -34,8 +34,7 @@ public:
                                            sizeof(typename real_of<T>::type), m_left)) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    char* scratch =
-        static_cast<char*>(member.team_scratch(backend_traits<Exec>::scratch_level).get_shmem_aligned(m_scratch_bytes, scratch_alignment));
+    char* scratch = team_scratch<Exec>(member, m_scratch_bytes);
     char* workspace = m_workspace + member.league_rank() * m_workspace_bytes;
     std::size_t left = m_scratch_bytes;
     const auto place = [&](std::size_t bytes) {
