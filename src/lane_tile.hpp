@@ -71,12 +71,12 @@ public:
   template <class Member, class U>
   KOKKOS_FUNCTION void load(const Member& member, const BatchRef<U>& from, std::int64_t first,
                             int count) const {
-    transfer(member, from, first, count, [](T& tile, const T& x) { tile = x; });
+    transfer<true>(member, from, first, count, [](T& tile, const T& x) { tile = x; });
   }
   template <class Member>
   KOKKOS_FUNCTION void store(const Member& member, const BatchRef<T>& to, std::int64_t first,
                              int count) const {
-    transfer(member, to, first, count, [](const T& tile, T& x) { x = tile; });
+    transfer<false>(member, to, first, count, [](const T& tile, T& x) { x = tile; });
   }
 
   /// One lane's matrix.
@@ -123,7 +123,7 @@ private:
 
   /// move(tile element, memory element) for every element of the run. The batch may have fewer columns or
   /// rows than the tile: the rest of the tile is left out.
-  template <class Member, class U, class Move>
+  template <bool Load, class Member, class U, class Move>
   KOKKOS_FUNCTION void transfer(const Member& member, const BatchRef<U>& batch, std::int64_t first,
                                 int count, const Move& move) const {
     const int rows = static_cast<int>(batch.rows), cols = static_cast<int>(batch.cols);
@@ -162,18 +162,11 @@ private:
     int done = 0;
     if (reinterpret_cast<std::uintptr_t>(run) % 16 == 0) {
       done = elements / width * width;
-      using ChunkOfRun = std::conditional_t<std::is_const_v<U>, const Chunk, Chunk>;
-      auto* const chunks = reinterpret_cast<ChunkOfRun*>(run);
-      SHOAL_UNROLL
       for (int c = rank; c < elements / width; c += step) {
-        if constexpr (std::is_const_v<U>) {
-          const Chunk chunk = chunks[c];
-          for (int x = 0; x < width; ++x) move(m_data[padded(c * width + x, every)], chunk.x[x]);
-        } else {
-          Chunk chunk;
-          for (int x = 0; x < width; ++x) move(m_data[padded(c * width + x, every)], chunk.x[x]);
-          chunks[c] = chunk;
-        }
+        Chunk chunk;
+        if constexpr (Load) chunk = reinterpret_cast<const Chunk*>(run)[c];
+        for (int x = 0; x < width; ++x) move(m_data[padded(c * width + x, every)], chunk.x[x]);
+        if constexpr (!Load) reinterpret_cast<Chunk*>(run)[c] = chunk;
       }
     }
     for (int e = done + rank; e < elements; e += step) move(m_data[padded(e, every)], run[e]);

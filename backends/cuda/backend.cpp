@@ -4,6 +4,7 @@
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/error.hpp>
 
+#include <algorithm>
 #include <cuda_runtime_api.h>
 #include <string>
 
@@ -13,17 +14,20 @@ template <>
 BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   using namespace cuda_tuning;
   const cudaDeviceProp& device = exec.cuda_device_prop();
+  // What Kokkos grants differs by version: 48 KiB before 5, what the device allows after.
+  const auto granted =
+      static_cast<std::size_t>(Kokkos::TeamPolicy<Kokkos::Cuda>::scratch_size_max(0));
   BackendLimits limits;
   limits.bank_bytes = bank_bytes;
   limits.lane_team_size = lane_team_size;
   limits.lane_team_size_least = lane_team_size_least;
   limits.lane_columns = lane_columns;
-  limits.lane_scratch_bytes = lane_scratch_bytes;
+  limits.scratch_bytes = granted - reserved_scratch_bytes;
+  limits.lane_scratch_bytes = std::min(lane_scratch_bytes, limits.scratch_bytes);
   limits.team_size = team_size;
   limits.vector_length = vector_length;
   limits.teams_at_once =
       static_cast<std::int64_t>(device.multiProcessorCount) * teams_per_multiprocessor;
-  limits.scratch_bytes = device.sharedMemPerBlockOptin - reserved_scratch_bytes;
   return limits;
 }
 

@@ -22,7 +22,7 @@ inline constexpr int team_size = 8;
 inline constexpr int vector_length = 32;
 inline constexpr int teams_per_multiprocessor = 4;
 /// Kept free of the shared memory of a block for Kokkos' own use.
-inline constexpr std::size_t reserved_scratch_bytes = 4 * 1024;
+inline constexpr std::size_t reserved_scratch_bytes = 2 * 1024;
 
 } // namespace shoal::detail::cuda_tuning
 
