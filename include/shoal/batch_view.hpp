@@ -47,7 +47,8 @@ template <class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space, class
 StridedBatch<T, MemorySpace> strided_batch(T* data, std::int64_t batch, std::int64_t rows,
                                            std::int64_t cols, std::int64_t batch_stride,
                                            std::int64_t row_stride, std::int64_t col_stride) {
-  return {data, Kokkos::LayoutStride(batch, batch_stride, rows, row_stride, cols, col_stride)};
+  return StridedBatch<T, MemorySpace>(
+      data, Kokkos::LayoutStride(batch, batch_stride, rows, row_stride, cols, col_stride));
 }
 
 /// Column-major matrices with leading dimension ld, batch_stride elements apart: what cuBLAS, MAGMA and
