@@ -2,109 +2,252 @@
 #ifndef SHOAL_TESTS_SUPPORT_FAMILIES_HPP
 #define SHOAL_TESTS_SUPPORT_FAMILIES_HPP
 
-#include "tests/support/batch.hpp"
+#include "reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 /// \file
-/// Matrices that break decompositions: one generator, indexed by name.
-namespace shoal_test {
+/// Families of matrices that decompositions find hard, for any m and n.
+namespace shoal::test {
 
-enum class Family {
-  random, zero, identity, scaled_identity, exchange, rotation, reflection, equal_norms, ones, rank_one,
-  half_rank, duplicate_columns, zero_column, near_parallel, graded_columns, graded_rows, hilbert, kahan,
-  clustered, huge, tiny, subnormal, mixed_scale
+/// Named matrices of one shape.
+template <class T>
+struct Family {
+  HostBatch<T> matrices;
+  std::vector<std::string> names;
+  /// Whether the smallest values are determined to a relative accuracy of about u kappa(B), kappa <= 10.
+  std::vector<bool> relative;
 };
-inline constexpr Family all_families[] = {
-    Family::random, Family::zero, Family::identity, Family::scaled_identity, Family::exchange,
-    Family::rotation, Family::reflection, Family::equal_norms, Family::ones, Family::rank_one,
-    Family::half_rank, Family::duplicate_columns, Family::zero_column, Family::near_parallel,
-    Family::graded_columns, Family::graded_rows, Family::hilbert, Family::kahan, Family::clustered,
-    Family::huge, Family::tiny, Family::subnormal, Family::mixed_scale};
 
-inline const char* name_of(Family f) {
-  static constexpr const char* names[] = {
-      "random", "zero", "identity", "scaled identity", "exchange", "rotation", "reflection",
-      "equal norms", "ones", "rank one", "half rank", "duplicate columns", "zero column",
-      "near-parallel", "graded columns", "graded rows", "Hilbert", "Kahan", "clustered", "huge", "tiny",
-      "subnormal", "mixed scale"};
-  return names[static_cast<int>(f)];
-}
-
-/// Normally distributed entries, real and imaginary parts alike.
-class Random {
+/// Makes every family at one shape. The entries are computed wide and rounded to T.
+template <class T>
+class FamilyMaker {
 public:
-  explicit Random(std::uint64_t seed) : m_engine(seed) {}
-  double number() { return m_normal(m_engine); }
-  int integer(int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(m_engine);
-  }
-  template <class T>
-  T scalar() {
-    if constexpr (shoal::detail::is_complex_scalar<T>) {
-      const auto re = static_cast<RealOf<T>>(number());
-      return T(re, static_cast<RealOf<T>>(number()));
-    } else {
-      return static_cast<T>(number());
-    }
+  using W = Wide<T>;
+  using Matrix = WideMatrix<W>;
+  using Limits = std::numeric_limits<Real<T>>;
+
+  FamilyMaker(std::int64_t m, std::int64_t n, std::uint64_t seed)
+      : m_rows(m), m_cols(n), m_least(std::min(m, n)), m_random(seed),
+        m_left(orthonormal(m, m_least)), m_right(orthonormal(n, m_least)) {}
+
+  Family<T> all() {
+    const std::int64_t m = m_rows, n = m_cols, k = m_least;
+    const bool tall = m >= n, wide = m <= n;
+    const long double u = unit_roundoff<T>;
+    const auto index = [](std::int64_t i) { return static_cast<long double>(i); };
+
+    add("random", random(m, n));
+    add("uniform", entries([&](auto, auto) { return W(m_random.uniform()); }));
+    add("zero", Matrix(m, n));
+    add("one_entry", entries([&](auto i, auto j) { return W(i == m - 1 && j == n / 2 ? -3 : 0); }));
+    add("ones", entries([](auto, auto) { return W(1); }));
+    add("three_identity", entries([](auto i, auto j) { return W(i == j ? 3 : 0); }));
+    add("exchange", entries([&](auto i, auto j) { return W(i + j == k - 1 ? -1 : 0); }));
+    add("ascending_diagonal", entries([&](auto i, auto j) { return W(i == j ? index(i + 1) : 0); }));
+    add("equal_norms", entries([](auto i, auto j) { return W(i == j ? 2 : 1); }));
+    add("hilbert", entries([&](auto i, auto j) { return W(1 / index(i + j + 1)); }));
+    add("kahan", kahan());
+    add("jordan", entries([](auto i, auto j) { return i == j ? W(0.5L) : W(j == i + 1 ? 1 : 0); }));
+    add("integer_rank_2", entries([&](auto i, auto j) {
+          return W(index((i % 5 - 2) * (j % 7 + 1) + (i % 3) * (j % 4 - 1)));
+        }));
+
+    add("rotation", with_values([](auto) { return 1.0L; }));
+    add("reflection", reflection());
+    add("repeated", with_values([](auto i) { return i % 3 == 0 ? 1.0L : 0.5L; }));
+    add("clustered", with_values([&](auto i) { return 1 + 8 * u * index(i); }));
+    add("ill_conditioned", with_values([&](auto i) { return std::pow(u, index(i) / index(k)); }));
+    add("geometric", with_values([&](auto i) { return std::pow(10.0L, -index(i)); }));
+    add("rank_1", with_values([](auto i) { return i == 0 ? 1.0L : 0; }));
+    add("rank_half", with_values([&](auto i) { return i < k / 2 ? 1 / index(i + 1) : 0; }));
+    add("rank_less_1", with_values([&](auto i) { return i < k - 1 ? index(i + 1) : 0; }));
+    add("near_parallel", near_parallel(4 * std::sqrt(u)));
+    add("duplicates", duplicates());
+    add("zero_column", with_zero(n / 2, -1));
+    add("zero_first_column", with_zero(0, -1));
+    add("zero_row", with_zero(-1, m / 2));
+    add("gram_loses_half", lauchli(std::sqrt(u) / 2));
+
+    // Scales: the largest value stays a finite number of T.
+    const auto largest = std::ldexp(1.0L, Limits::max_exponent - 8) / std::sqrt(index(m * n));
+    add("huge", scaled(random(m, n), largest));
+    add("tiny", scaled(random(m, n), 16 * static_cast<long double>(Limits::min())));
+    add("subnormal", scaled(random(m, n), 4096 * static_cast<long double>(Limits::denorm_min())));
+    add("least", entries([&](auto i, auto j) {
+          return W(static_cast<long double>(Limits::denorm_min()) * index((i + 2 * j) % 3));
+        }));
+    const int wild = Limits::max_exponent / 2;
+    add("mixed_scale", entries([&](auto, auto) {
+          return m_random.template unit<W>() * W(std::exp2(m_random.uniform(-wild, wild) * 0.9L));
+        }));
+    add("huge_beside_tiny", entries([&](auto, auto j) {
+          const long double scale = j % 2 ? largest : 64 * static_cast<long double>(Limits::min());
+          return scale * bounded();
+        }));
+
+    // Diagonal scalings of a well-conditioned B: relative accuracy holds for A = B D with no more columns
+    // than rows, and for A = D B with no more rows than columns.
+    const auto twelve_decades = [&](std::int64_t i, std::int64_t of) {
+      return std::pow(10.0L, -12 * index((i * 7) % of) / index(std::max<std::int64_t>(of - 1, 1)));
+    };
+    const auto wild_scale = [&](std::int64_t i, std::int64_t of) {
+      return std::exp2(0.8L * wild * (2 * index((i * 5 + 1) % of) / index(of) - 1));
+    };
+    add("column_graded", scaled_columns(well_conditioned(), [&](auto j) { return twelve_decades(j, n); }),
+        tall);
+    add("row_graded", scaled_rows(well_conditioned(), [&](auto i) { return twelve_decades(i, m); }), wide);
+    add("column_wild", scaled_columns(well_conditioned(), [&](auto j) { return wild_scale(j, n); }), tall);
+    add("row_wild", scaled_rows(well_conditioned(), [&](auto i) { return wild_scale(i, m); }), wide);
+    return finish();
   }
 
 private:
-  std::mt19937_64 m_engine;
-  std::normal_distribution<double> m_normal;
+  std::int64_t m_rows, m_cols, m_least;
+  Random m_random;
+  Matrix m_left, m_right; ///< orthonormal columns
+  std::vector<Matrix> m_matrices;
+  std::vector<std::string> m_names;
+  std::vector<bool> m_relative;
+
+  void add(const char* name, Matrix matrix, bool relative = false) {
+    m_matrices.push_back(std::move(matrix));
+    m_names.push_back(name);
+    m_relative.push_back(relative);
+  }
+
+  Family<T> finish() {
+    Family<T> family;
+    family.names = m_names;
+    family.relative = m_relative;
+    family.matrices = HostBatch<T>(static_cast<std::int64_t>(m_matrices.size()), m_rows, m_cols);
+    for (std::size_t b = 0; b < m_matrices.size(); ++b)
+      for (std::int64_t i = 0; i < m_rows; ++i)
+        for (std::int64_t j = 0; j < m_cols; ++j)
+          family.matrices(static_cast<std::int64_t>(b), i, j) = narrow<T>(m_matrices[b](i, j));
+    return family;
+  }
+
+  template <class F>
+  Matrix entries(const F& f) {
+    Matrix x(m_rows, m_cols);
+    for (std::int64_t i = 0; i < m_rows; ++i)
+      for (std::int64_t j = 0; j < m_cols; ++j) x(i, j) = f(i, j);
+    return x;
+  }
+  Matrix random(std::int64_t rows, std::int64_t cols) {
+    Matrix x(rows, cols);
+    for (W& v : x.values) v = m_random.template normal_wide<W>();
+    return x;
+  }
+  /// Of size between 1/2 and 1.
+  W bounded() { return W(m_random.uniform(0.5, 1)) * m_random.template unit<W>(); }
+
+  /// Columns orthonormal to long double: Gram-Schmidt, twice.
+  Matrix orthonormal(std::int64_t rows, std::int64_t cols) {
+    Matrix q = random(rows, cols);
+    for (std::int64_t j = 0; j < cols; ++j) {
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::int64_t p = 0; p < j; ++p) {
+          W dot = 0;
+          for (std::int64_t i = 0; i < rows; ++i) dot += conjugate(q(i, p)) * q(i, j);
+          for (std::int64_t i = 0; i < rows; ++i) q(i, j) -= dot * q(i, p);
+        }
+      long double norm = 0;
+      for (std::int64_t i = 0; i < rows; ++i) norm += abs_squared(q(i, j));
+      for (std::int64_t i = 0; i < rows; ++i) q(i, j) = (1 / std::sqrt(norm)) * q(i, j);
+    }
+    return q;
+  }
+
+  /// U diag(value(0), value(1), ...) V^H.
+  template <class F>
+  Matrix with_values(const F& value) {
+    Matrix x(m_rows, m_cols);
+    for (std::int64_t p = 0; p < m_least; ++p)
+      for (std::int64_t j = 0; j < m_cols; ++j) {
+        const W f = static_cast<long double>(value(p)) * conjugate(m_right(j, p));
+        for (std::int64_t i = 0; i < m_rows; ++i) x(i, j) += m_left(i, p) * f;
+      }
+    return x;
+  }
+  Matrix well_conditioned() {
+    return with_values([](std::int64_t i) { return 1 / static_cast<long double>(1 + (i * 3) % 8); });
+  }
+
+  Matrix kahan() {
+    const long double c = std::cos(1.2L), s = std::sin(1.2L);
+    return entries([&](std::int64_t i, std::int64_t j) {
+      const long double scale = std::pow(s, static_cast<long double>(i));
+      return W(i == j ? scale : i < j ? -c * scale : 0);
+    });
+  }
+  Matrix reflection() {
+    long double norm = 0;
+    for (std::int64_t i = 0; i < m_least; ++i) norm += abs_squared(m_left(i, 0));
+    return entries([&](std::int64_t i, std::int64_t j) {
+      W x = W(i == j ? 1 : 0);
+      if (i < m_least && j < m_least) x -= (2 / norm) * (m_left(i, 0) * conjugate(m_left(j, 0)));
+      return x;
+    });
+  }
+  Matrix near_parallel(long double distance) {
+    Matrix x = random(m_rows, m_cols);
+    for (std::int64_t j = 1; j < m_cols; ++j)
+      for (std::int64_t i = 0; i < m_rows; ++i) x(i, j) = x(i, 0) + distance * x(i, j);
+    return x;
+  }
+  Matrix duplicates() {
+    Matrix x = random(m_rows, m_cols);
+    for (std::int64_t j = 1; j < m_cols; j += 2)
+      for (std::int64_t i = 0; i < m_rows; ++i) x(i, j) = x(i, j - 1);
+    return x;
+  }
+  Matrix with_zero(std::int64_t column, std::int64_t row) {
+    Matrix x = random(m_rows, m_cols);
+    for (std::int64_t i = 0; i < m_rows; ++i)
+      for (std::int64_t j = 0; j < m_cols; ++j)
+        if (i == row || j == column) x(i, j) = W(0);
+    return x;
+  }
+  /// A row of ones over small_value I: A^H A is singular in T.
+  Matrix lauchli(long double small_value) {
+    return entries([&](std::int64_t i, std::int64_t j) {
+      return i == 0 ? W(1) : W(i == j + 1 ? small_value : 0);
+    });
+  }
+
+  static Matrix scaled(Matrix x, long double largest) {
+    long double top = 0;
+    for (const W& v : x.values) top = std::max(top, magnitude(v));
+    for (W& v : x.values) v = (largest / top) * v;
+    return x;
+  }
+  template <class F>
+  static Matrix scaled_columns(Matrix x, const F& scale) {
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      for (std::int64_t j = 0; j < x.cols; ++j) x(i, j) = static_cast<long double>(scale(j)) * x(i, j);
+    return x;
+  }
+  template <class F>
+  static Matrix scaled_rows(Matrix x, const F& scale) {
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      for (std::int64_t j = 0; j < x.cols; ++j) x(i, j) = static_cast<long double>(scale(i)) * x(i, j);
+    return x;
+  }
 };
 
 template <class T>
-void fill_random(HostBatch<T>& x, Random& random) {
-  for (T& v : x.data) v = random.scalar<T>();
+Family<T> families(std::int64_t m, std::int64_t n, std::uint64_t seed = 1) {
+  return FamilyMaker<T>(m, n, seed).all();
 }
 
-/// Writes a member of the family to matrix b.
-template <class T>
-void fill(HostBatch<T>& x, int b, Family family, Random& random) {
-  using R = RealOf<T>;
-  const int m = x.rows, n = x.cols;
-  const double decades = std::is_same_v<R, float> ? 12 : 100;
-  const T column = random.scalar<T>();
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < n; ++j) {
-      T v = random.scalar<T>();
-      const double along_rows = m > 1 ? double(i) / (m - 1) : 0, along_cols = n > 1 ? double(j) / (n - 1) : 0;
-      const auto times = [&](double f) { v = v * static_cast<R>(f); };
-      switch (family) {
-      case Family::random: break;
-      case Family::zero: v = T(0); break;
-      case Family::identity: v = T(R(i == j)); break;
-      case Family::scaled_identity: v = T(R(i == j ? 3 : 0)); break;
-      case Family::exchange: v = T(R(i + j == n - 1)); break;
-      case Family::rotation: // plane rotations of neighbouring coordinates
-        v = T(i / 2 == j / 2 ? R(i == j ? 0.6 : i < j ? -0.8 : 0.8) : R(0));
-        break;
-      case Family::reflection: v = T(R(i == j) - R(2) / R(m)); break;
-      case Family::equal_norms: v = T(R(i == j ? 2 : 1)); break;
-      case Family::ones: v = T(1); break;
-      case Family::rank_one: v = T(R((i + 1) * (j + 2))); break;
-      case Family::half_rank: v = j < (n + 1) / 2 ? v : x(b, i, j - (n + 1) / 2) * R(2); break;
-      case Family::duplicate_columns: v = j % 2 ? x(b, i, j - 1) : v; break;
-      case Family::zero_column: v = j == n / 2 ? T(0) : v; break;
-      case Family::near_parallel: times(j == 0 ? 1 : 64 * std::numeric_limits<R>::epsilon()); v += column; break;
-      case Family::graded_columns: times(std::pow(10, -decades * along_cols)); break;
-      case Family::graded_rows: times(std::pow(10, -decades * along_rows)); break;
-      case Family::hilbert: v = T(R(1) / R(i + j + 1)); break;
-      case Family::kahan: v = T(static_cast<R>(std::pow(0.8, i) * (i == j ? 1 : i < j ? -0.6 : 0))); break;
-      case Family::clustered: v = v * (16 * std::numeric_limits<R>::epsilon()) + T(R(i == j)); break;
-      case Family::huge: times(static_cast<double>(std::numeric_limits<R>::max()) / 1e4); break;
-      case Family::tiny: times(static_cast<double>(std::numeric_limits<R>::min()) * 1e4); break;
-      case Family::subnormal: times(static_cast<double>(std::numeric_limits<R>::min()) / 1e2); break;
-      case Family::mixed_scale: times(std::pow(10, decades * 0.1 * random.number())); break;
-      }
-      x(b, i, j) = v;
-    }
-}
-
-} // namespace shoal_test
+} // namespace shoal::test
 
 #endif

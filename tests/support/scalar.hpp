@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -181,7 +182,7 @@ public:
   }
   template <class Container>
   auto one_of(const Container& c) {
-    return c.begin()[integer(0, static_cast<std::int64_t>(c.size()) - 1)];
+    return std::begin(c)[integer(0, static_cast<std::int64_t>(std::size(c)) - 1)];
   }
   double normal() {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));
