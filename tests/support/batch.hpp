@@ -90,9 +90,9 @@ public:
   }
 
   View view() const {
-    return {m_storage.data() + m_offset,
-            Kokkos::LayoutStride(m_host.batch, m_stride[0], m_host.rows, m_stride[1], m_host.cols,
-                                 m_stride[2])};
+    return View(m_storage.data() + m_offset,
+                Kokkos::LayoutStride(m_host.batch, m_stride[0], m_host.rows, m_stride[1], m_host.cols,
+                                     m_stride[2]));
   }
   /// The matrices as they are now.
   HostBatch<T> read() const {
