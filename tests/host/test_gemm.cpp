@@ -1,186 +1,317 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// gemm against long double, element by element, over shapes, ops, layouts, factors and paths.
-#include "tests/support/families.hpp"
 #include "tests/support/reference.hpp"
+#include "tests/support/residuals.hpp"
+#include "tests/support/settings.hpp"
 
-#include <cstdlib>
+#include <shoal/gemm.hpp>
+
 #include <gtest/gtest.h>
-#include <iostream>
-#include <map>
+#include <optional>
+#include <sstream>
 
+/// \file
+/// shoal::gemm against a long double reference within the contract's bound for each element: every small
+/// shape, odd ones, every op, layout, path, and the special values of alpha, beta and the data.
+namespace shoal::test {
 namespace {
 
-using namespace shoal_test;
-using shoal::GemmOptions;
-using shoal::GemmPath;
-using shoal::Op;
+template <class T>
+class Gemm : public ::testing::Test {};
+TYPED_TEST_SUITE(Gemm, Scalars, ScalarNames);
 
-constexpr Op ops[] = {Op::none, Op::transpose, Op::conj_transpose};
-constexpr GemmPath paths[] = {GemmPath::automatic, GemmPath::lane, GemmPath::team};
+constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conj_transpose};
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+constexpr Shape odd_shapes[] = {{15, 3, 3},   {3, 15, 3},   {64, 8, 8},   {2, 2, 300},  {9, 4, 1},
+                                {17, 19, 23}, {33, 33, 33}, {64, 64, 64}, {70, 5, 90},  {1, 1, 1000},
+                                {1, 100, 1},  {100, 1, 1},  {5, 1, 7},    {1, 7, 5}};
+
+struct Where {
+  Layout a = Layout::right, b = Layout::right, c = Layout::right;
+  GemmPath path = GemmPath::automatic;
+};
 
 template <class T>
-class Gemm : public testing::Test {
-protected:
-  Random random{20261201};
-  std::map<std::string, int> hits;
-
-  T factor(int kind) {
-    const T values[] = {T(0), T(1), T(-1), random.template scalar<T>()};
-    return values[kind];
-  }
-  static HostBatch<T> operand(int batch, int rows, int cols, Op op) {
-    return op == Op::none ? HostBatch<T>(batch, rows, cols) : HostBatch<T>(batch, cols, rows);
-  }
-
-  /// Runs one product and checks it; a path that refuses the shape must say so.
-  void check(int batch, int m, int n, int k, const GemmOptions& options, T alpha, T beta,
-             const Layout (&layouts)[3]) {
-    HostBatch<T> a = operand(batch, m, k, options.op_a), b = operand(batch, k, n, options.op_b),
-                 c(batch, m, n);
-    fill_random(a, random);
-    fill_random(b, random);
-    fill_random(c, random);
-    if (beta == T(0))
-      for (T& x : c.data) x = not_a_number<T>();
-    const DeviceBatch<T> da(a, layouts[0]), db(b, layouts[1]), dc(c, layouts[2]);
-    const Space exec;
-    shoal::GemmPlan plan;
-    try {
-      plan = shoal::gemm_plan(exec, da.view(), db.view(), dc.view(), options);
-    } catch (const shoal::invalid_argument& error) {
-      ASSERT_EQ(error.argument(), "options.path");
-      ASSERT_NE(options.path, GemmPath::automatic);
-      ASSERT_NE(options.path, GemmPath::team) << "the team path takes every shape";
-      return;
-    }
-    ++hits[shoal::to_string(plan.path)];
-    shoal::gemm(exec, alpha, da.view(), db.view(), beta, dc.view(), options);
-    exec.fence();
-    const double worst =
-        check_gemm(options.op_a, options.op_b, alpha, a, b, beta, c, dc.read());
-    ASSERT_LE(worst, 1) << m << " x " << n << " x " << k << ", batch " << batch << ", op_a "
-                        << shoal::to_string(options.op_a) << ", op_b "
-                        << shoal::to_string(options.op_b) << ", layouts " << name_of(layouts[0])
-                        << ", " << name_of(layouts[1]) << ", " << name_of(layouts[2]) << ", alpha "
-                        << wide(alpha) << ", beta " << wide(beta) << ", " << plan;
-    ASSERT_TRUE(dc.guards_intact()) << plan;
-    ASSERT_TRUE(da.untouched() && db.untouched());
-  }
-};
-using Scalars =
-    testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-TYPED_TEST_SUITE(Gemm, Scalars);
-
-TYPED_TEST(Gemm, agrees_for_all_small_shapes) {
-  for (int m = 0; m <= 6; ++m)
-    for (int n = 0; n <= 6; ++n)
-      for (int k = 0; k <= 6; ++k)
-        this->check(5, m, n, k, {}, TypeParam(2), TypeParam(-1),
-                    {Layout::right, Layout::column, Layout::right});
+std::string describe(const GemmCase<T>& p, const Where& w) {
+  std::ostringstream out;
+  out << scalar_name<T>() << " m " << p.c.rows << ", n " << p.c.cols << ", k " << p.k() << ", batch "
+      << p.c.batch << ", ops " << to_string(p.op_a) << " " << to_string(p.op_b) << ", alpha " << p.alpha
+      << ", beta " << p.beta << ", layouts " << w.a << " " << w.b << " " << w.c << ", path "
+      << to_string(w.path);
+  return out.str();
 }
 
-TYPED_TEST(Gemm, agrees_for_odd_and_rectangular_shapes) {
-  const int shapes[][3] = {{15, 3, 3},   {3, 3, 15},   {64, 8, 8},   {8, 8, 64},   {8, 64, 8},
-                           {2, 2, 300},  {9, 1, 4},    {17, 19, 23}, {33, 33, 33}, {64, 64, 64},
-                           {70, 90, 5},  {1, 1, 1000}, {1, 200, 1},  {31, 32, 33}};
-  for (const auto& s : shapes)
-    for (const Op op : ops) {
-      GemmOptions options;
-      options.op_a = op;
-      this->check(3, s[0], s[1], s[2], options, TypeParam(1), TypeParam(0),
-                  {Layout::right, Layout::left, Layout::column});
-    }
+template <class T>
+GemmCase<T> make_case(Random& random, std::int64_t batch, const Shape& s, Op op_a, Op op_b, T alpha,
+                      T beta) {
+  GemmCase<T> p;
+  p.op_a = op_a;
+  p.op_b = op_b;
+  p.alpha = alpha;
+  p.beta = beta;
+  p.a = op_a == Op::none ? random_batch<T>(random, batch, s.m, s.k) : random_batch<T>(random, batch, s.k, s.m);
+  p.b = op_b == Op::none ? random_batch<T>(random, batch, s.k, s.n) : random_batch<T>(random, batch, s.n, s.k);
+  p.c = random_batch<T>(random, batch, s.m, s.n);
+  // beta = 0 must not read C.
+  if (beta == T(0)) p.c = HostBatch<T>(batch, s.m, s.n, poison<T>());
+  return p;
 }
 
-TYPED_TEST(Gemm, agrees_for_random_draws) {
-  const char* wanted = std::getenv("SHOAL_TEST_DRAWS");
-  const int draws = wanted ? std::atoi(wanted) : 1000;
-  const int batches[] = {0, 1, 2, 31, 33, 129, 300};
-  for (int d = 0; d < draws && !this->HasFatalFailure(); ++d) {
-    Random& r = this->random;
-    const bool small = r.integer(0, 1);
-    const int top = small ? 4 : 24;
-    GemmOptions options{ops[r.integer(0, 2)], ops[r.integer(0, 2)], paths[r.integer(0, 2)]};
-    this->check(batches[r.integer(0, small ? 6 : 3)], r.integer(0, top), r.integer(0, top),
-                r.integer(0, top), options, this->factor(r.integer(0, 3)), this->factor(r.integer(0, 3)),
-                {all_layouts[r.integer(0, 4)], all_layouts[r.integer(0, 4)],
-                 all_layouts[r.integer(0, 4)]});
+/// C after the call; throws what shoal::gemm throws.
+template <class T>
+HostBatch<T> run_gemm(const GemmCase<T>& p, const Where& w, GemmPlan* plan = nullptr) {
+  const DeviceBatch<T> a(w.a, p.a), b(w.b, p.b), c(w.c, p.c);
+  GemmOptions options;
+  options.op_a = p.op_a;
+  options.op_b = p.op_b;
+  options.path = w.path;
+  const Exec exec;
+  Kokkos::fence();
+  const auto call = [&](const auto& va, const auto& vb, const auto& vc) {
+    const GemmPlan chosen = gemm_plan(exec, va, vb, vc, options);
+    if (plan) *plan = chosen;
+    gemm(exec, p.alpha, va, vb, p.beta, vc, options);
+  };
+  const auto with_c = [&](const auto& va, const auto& vb) {
+    if (w.c == Layout::pointers) call(va, vb, c.pointers());
+    else call(va, vb, c.strided());
+  };
+  const auto with_b = [&](const auto& va) {
+    if (w.b == Layout::pointers) with_c(va, b.const_pointers());
+    else with_c(va, b.const_strided());
+  };
+  // The layouts that have a type of their own are also passed as that.
+  if (w.a == Layout::right && w.b == Layout::right && w.c == Layout::right)
+    call(a.right(), b.right(), c.right());
+  else if (w.a == Layout::left && w.b == Layout::left && w.c == Layout::left)
+    call(a.left(), b.left(), c.left());
+  else if (w.a == Layout::right && w.b == Layout::left && w.c == Layout::column_major)
+    call(a.right(), b.left(), c.strided());
+  else if (w.a == Layout::pointers) with_b(a.const_pointers());
+  else with_b(a.const_strided());
+  exec.fence();
+  EXPECT_TRUE(c.guards_intact()) << describe(p, w);
+  EXPECT_TRUE(a.untouched() && b.untouched()) << describe(p, w);
+  return c.get();
+}
+
+/// Runs a case and holds it to the bound. A named path may refuse a shape; which one it must take is
+/// written in the documentation of GemmPath.
+template <class T>
+std::optional<GemmPlan> expect_case(const GemmCase<T>& p, const Where& w, Worst& worst) {
+  GemmPlan plan;
+  HostBatch<T> result;
+  try {
+    result = run_gemm(p, w, &plan);
+  } catch (const shoal::invalid_argument& e) {
+    EXPECT_EQ(e.argument(), "options.path") << e.what();
+    EXPECT_NE(w.path, GemmPath::automatic) << e.what();
+    EXPECT_NE(w.path, GemmPath::team) << e.what();
+    EXPECT_FALSE(w.path == GemmPath::lane && std::max({p.c.rows, p.c.cols, p.k()}) <= 4) << e.what();
+    return std::nullopt;
   }
-  for (const GemmPath path : paths) {
-    if (path == GemmPath::automatic) continue;
-    EXPECT_GT(this->hits[shoal::to_string(path)], 0) << shoal::to_string(path) << " was never taken";
-    std::cout << "  " << shoal::to_string(path) << ": " << this->hits[shoal::to_string(path)]
-              << " draws\n";
+  if (w.path != GemmPath::automatic) {
+    EXPECT_EQ(plan.path, w.path) << describe(p, w);
+  }
+  const long double error = gemm_error(p, result);
+  worst.see(error, describe(p, w));
+  EXPECT_LE(error, 1) << describe(p, w);
+  return plan;
+}
+
+template <class T>
+T random_factor(Random& random) {
+  switch (random.integer(0, 3)) {
+  case 0: return T(0);
+  case 1: return T(1);
+  case 2: return T(-1);
+  default: return random.normal_scalar<T>();
   }
 }
 
-TYPED_TEST(Gemm, repeats_an_operand_with_batch_stride_0) {
+TYPED_TEST(Gemm, EverySmallShapeOnEveryPath) {
   using T = TypeParam;
-  for (const int size : {2, 3, 4, 7}) {
-    HostBatch<T> a(1, size, size), b(200, size, size), c(200, size, size);
-    fill_random(a, this->random);
-    fill_random(b, this->random);
-    const DeviceBatch<T> da(a, Layout::right), db(b, Layout::right), dc(c, Layout::right, true);
-    const auto repeated = shoal::strided_batch<typename Space::memory_space>(
-        da.view().data(), 200, size, size, 0, size, 1);
-    const Space exec;
-    shoal::gemm(exec, T(1), repeated, db.view(), T(0), dc.view());
-    exec.fence();
-    EXPECT_LE(check_gemm(Op::none, Op::none, T(1), a, b, T(0), c, dc.read()), 1);
-    shoal::gemm(exec, T(1), db.view(), repeated, T(0), dc.view());
-    exec.fence();
-    EXPECT_LE(check_gemm(Op::none, Op::none, T(1), b, a, T(0), c, dc.read()), 1);
-  }
-}
-
-TYPED_TEST(Gemm, takes_arrays_of_pointers) {
-  using T = TypeParam;
-  for (const int size : {3, 9}) {
-    HostBatch<T> a(50, size, size), b(50, size, size), c(50, size, size);
-    fill_random(a, this->random);
-    fill_random(b, this->random);
-    const DeviceBatch<T> da(a, Layout::right), db(b, Layout::right), dc(c, Layout::right, true);
-    Kokkos::View<std::uintptr_t*, Space> pointers("test::pointers", 50);
-    const auto host = Kokkos::create_mirror(pointers);
-    // Back to front, so that the order of the table matters.
-    for (int q = 0; q < 50; ++q)
-      host(q) = reinterpret_cast<std::uintptr_t>(da.view().data() + (49 - q) * size * size);
-    Kokkos::deep_copy(pointers, host);
-    const shoal::PointerBatch<T, typename Space::memory_space> batch{
-        reinterpret_cast<T* const*>(pointers.data()), 50, size, size, size, 1};
-    const Space exec;
-    shoal::gemm(exec, T(1), batch, db.view(), T(0), dc.view());
-    exec.fence();
-    HostBatch<T> reversed(50, size, size);
-    for (int q = 0; q < 50; ++q)
-      for (int i = 0; i < size; ++i)
-        for (int j = 0; j < size; ++j) reversed(q, i, j) = a(49 - q, i, j);
-    EXPECT_LE(check_gemm(Op::none, Op::none, T(1), reversed, b, T(0), c, dc.read()), 1);
-  }
-}
-
-TYPED_TEST(Gemm, keeps_NaN_in_its_own_matrix) {
-  using T = TypeParam;
-  for (const int size : {2, 6}) {
-    HostBatch<T> a(70, size, size), b(70, size, size), c(70, size, size);
-    fill_random(a, this->random);
-    fill_random(b, this->random);
-    const DeviceBatch<T> clean_a(a, Layout::right), db(b, Layout::right),
-        clean_c(c, Layout::right, true), bad_c(c, Layout::right, true);
-    a(40, 0, 1) = not_a_number<T>();
-    const DeviceBatch<T> bad_a(a, Layout::right);
-    const Space exec;
-    shoal::gemm(exec, T(1), clean_a.view(), db.view(), T(0), clean_c.view());
-    shoal::gemm(exec, T(1), bad_a.view(), db.view(), T(0), bad_c.view());
-    exec.fence();
-    const HostBatch<T> good = clean_c.read(), bad = bad_c.read();
-    for (int q = 0; q < 70; ++q)
-      for (int i = 0; i < size; ++i)
-        for (int j = 0; j < size; ++j) {
-          if (q == 40 && i == 0) EXPECT_FALSE(bad(q, i, j) == bad(q, i, j)) << "NaN was lost";
-          else EXPECT_TRUE(bad(q, i, j) == good(q, i, j)) << q << " " << i << " " << j;
+  Random random(seed());
+  Worst worst;
+  std::size_t turn = 0;
+  for (std::int64_t m = 0; m <= 6; ++m)
+    for (std::int64_t n = 0; n <= 6; ++n)
+      for (std::int64_t k = 0; k <= 6; ++k)
+        for (const GemmPath path : every_path<GemmPath>()) {
+          const std::size_t t = turn++;
+          const auto p = make_case<T>(random, 3 + 30 * (t % 2), {m, n, k}, all_ops[t % 3], all_ops[t / 3 % 3],
+                                      T(2), t % 4 ? random.normal_scalar<T>() : T(0));
+          const Layout layout = output_layouts[t % std::size(output_layouts)];
+          expect_case(p, {layout, layout, layout, path}, worst);
+          if (this->HasFailure()) return;
         }
+  print_figure(scalar_name<T>() + std::string(": error / bound"), worst);
+}
+
+TYPED_TEST(Gemm, OddShapesOpsAndFactors) {
+  using T = TypeParam;
+  Random random(seed());
+  Worst worst;
+  for (const Shape& s : odd_shapes)
+    for (const Op op_a : all_ops)
+      for (const Op op_b : all_ops)
+        for (const GemmPath path : every_path<GemmPath>()) {
+          const auto p =
+              make_case<T>(random, 2, s, op_a, op_b, random_factor<T>(random), random_factor<T>(random));
+          Where w;
+          w.a = random.one_of(output_layouts);
+          w.b = random.one_of(output_layouts);
+          w.c = random.one_of(output_layouts);
+          w.path = path;
+          expect_case(p, w, worst);
+          if (this->HasFailure()) return;
+        }
+  print_figure(scalar_name<T>() + std::string(": error / bound"), worst);
+}
+
+TYPED_TEST(Gemm, EveryMixOfLayouts) {
+  using T = TypeParam;
+  Random random(seed());
+  Worst worst;
+  for (const Shape& s : {Shape{3, 4, 2}, Shape{6, 5, 9}})
+    for (const Layout a : output_layouts)
+      for (const Layout b : output_layouts)
+        for (const Layout c : output_layouts) {
+          const auto p = make_case<T>(random, 21, s, random.one_of(all_ops), random.one_of(all_ops), T(1), T(-1));
+          expect_case(p, {a, b, c, GemmPath::automatic}, worst);
+          if (this->HasFailure()) return;
+        }
+}
+
+TYPED_TEST(Gemm, BatchSizes) {
+  using T = TypeParam;
+  Random random(seed());
+  Worst worst;
+  for (const std::int64_t batch : {0, 1, 2, 31, 33, 129, 1000})
+    for (const Shape& s : {Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{4, 3, 4}, Shape{5, 5, 5}, Shape{8, 2, 7}})
+      for (const Layout layout : {Layout::right, Layout::left, Layout::column_major, Layout::pointers}) {
+        const auto p = make_case<T>(random, batch, s, Op::none, Op::transpose, T(-1), T(1));
+        expect_case(p, {layout, layout, layout, GemmPath::automatic}, worst);
+        if (this->HasFailure()) return;
+      }
+}
+
+TYPED_TEST(Gemm, OneOperandForAllMatrices) {
+  using T = TypeParam;
+  Random random(seed());
+  Worst worst;
+  for (const Shape& s : {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{4, 2, 3}, Shape{9, 6, 11}, Shape{16, 16, 16}})
+    for (const GemmPath path : every_path<GemmPath>())
+      for (const int which : {1, 2, 3}) {
+        auto p = make_case<T>(random, 37, s, random.one_of(all_ops), random.one_of(all_ops), T(1), T(1));
+        p.repeat_a = which & 1;
+        p.repeat_b = which & 2;
+        Where w{Layout::padded_rows, Layout::column_major, Layout::right, path};
+        if (p.repeat_a) w.a = Layout::repeated;
+        if (p.repeat_b) w.b = Layout::repeated;
+        expect_case(p, w, worst);
+        if (this->HasFailure()) return;
+      }
+}
+
+TYPED_TEST(Gemm, NanInOneMatrixSpreadsOnlyThere) {
+  using T = TypeParam;
+  Random random(seed());
+  for (const Shape& s : {Shape{2, 2, 2}, Shape{4, 3, 4}, Shape{7, 6, 5}})
+    for (const GemmPath path : every_path<GemmPath>())
+      for (const bool in_a : {true, false}) {
+        auto p = make_case<T>(random, 19, s, Op::none, Op::none, T(2), T(1));
+        const Where w{Layout::right, Layout::right, Layout::right, path};
+        HostBatch<T> clean;
+        try {
+          clean = run_gemm(p, w);
+        } catch (const shoal::invalid_argument&) {
+          continue;
+        }
+        const std::int64_t bad = 6, row = s.m - 1, col = s.n / 2;
+        if (in_a) p.a(bad, row, 1) = poison<T>();
+        else p.b(bad, 1, col) = poison<T>();
+        const HostBatch<T> result = run_gemm(p, w);
+        for (std::int64_t b = 0; b < p.c.batch; ++b)
+          for (std::int64_t i = 0; i < s.m; ++i)
+            for (std::int64_t j = 0; j < s.n; ++j) {
+              const bool reached = b == bad && (in_a ? i == row : j == col);
+              if (reached) {
+                EXPECT_TRUE(is_nan(result(b, i, j))) << describe(p, w);
+              } else {
+                EXPECT_TRUE(same_bits(result(b, i, j), clean(b, i, j))) << describe(p, w) << " at " << b;
+              }
+            }
+      }
+}
+
+TYPED_TEST(Gemm, ZeroTimesNanIsNanAndBetaZeroIsNotATimes) {
+  using T = TypeParam;
+  Random random(seed());
+  for (const Shape& s : {Shape{3, 3, 3}, Shape{6, 6, 6}})
+    for (const GemmPath path : every_path<GemmPath>()) {
+      // alpha = 0 does not hide NaN in A; beta = 0 hides NaN in C.
+      auto p = make_case<T>(random, 5, s, Op::none, Op::none, T(0), T(0));
+      p.a(2, 0, 0) = poison<T>();
+      const Where w{Layout::right, Layout::right, Layout::right, path};
+      try {
+        const HostBatch<T> result = run_gemm(p, w);
+        for (std::int64_t b = 0; b < 5; ++b)
+          for (std::int64_t i = 0; i < s.m; ++i)
+            for (std::int64_t j = 0; j < s.n; ++j)
+              EXPECT_EQ(is_nan(result(b, i, j)), b == 2 && i == 0) << describe(p, w);
+        // A beta other than zero shows it.
+        p = make_case<T>(random, 5, s, Op::none, Op::none, T(1), T(1));
+        p.c(3, 1, 1) = poison<T>();
+        const HostBatch<T> read = run_gemm(p, w);
+        for (std::int64_t b = 0; b < 5; ++b)
+          for (std::int64_t i = 0; i < s.m; ++i)
+            for (std::int64_t j = 0; j < s.n; ++j)
+              EXPECT_EQ(is_nan(read(b, i, j)), b == 3 && i == 1 && j == 1) << describe(p, w);
+      } catch (const shoal::invalid_argument&) {
+        continue;
+      }
+    }
+}
+
+TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
+  using T = TypeParam;
+  Random random(seed());
+  Worst worst;
+  PathCount<GemmPath> paths;
+  const auto all_paths = every_path<GemmPath>();
+  const std::int64_t count = draws(1200);
+  for (std::int64_t draw = 0; draw < count; ++draw) {
+    const std::int64_t most = random.one_of(std::vector<std::int64_t>{4, 4, 8, 16, 40});
+    const Shape s{random.integer(0, most), random.integer(0, most), random.integer(0, most)};
+    const std::int64_t work = std::max<std::int64_t>(1, s.m * s.n * std::max<std::int64_t>(1, s.k));
+    const std::int64_t batch = std::min<std::int64_t>(random.one_of(std::vector<std::int64_t>{0, 1, 2, 31, 33, 129, 1000}),
+                                                      1 + 40000 / work);
+    auto p = make_case<T>(random, batch, s, random.one_of(all_ops), random.one_of(all_ops),
+                          random_factor<T>(random), random_factor<T>(random));
+    Where w{random.one_of(output_layouts), random.one_of(output_layouts), random.one_of(output_layouts),
+            random.one_of(all_paths)};
+    if (random.integer(0, 7) == 0) {
+      p.repeat_a = true;
+      w.a = Layout::repeated;
+    }
+    if (random.integer(0, 7) == 0) {
+      p.repeat_b = true;
+      w.b = Layout::repeated;
+    }
+    const auto plan = expect_case(p, w, worst);
+    if (plan) paths.see(plan->path);
+    if (this->HasFailure()) FAIL() << "at draw " << draw << " of seed " << seed();
+  }
+  print_figure(scalar_name<T>() + std::string(": error / bound"), worst);
+  paths.print(scalar_name<T>());
+  for (const GemmPath path : all_paths) {
+    if (path == GemmPath::automatic) continue;
+    EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
   }
 }
 
 } // namespace
+} // namespace shoal::test
