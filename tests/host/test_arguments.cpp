@@ -1,177 +1,329 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every argument that can be refused before a launch is refused by name, with both values, and nothing is
-// written.
-#include "tests/support/batch.hpp"
+#include "tests/support/layouts.hpp"
+#include "tests/support/settings.hpp"
 
-#include <functional>
+#include <shoal/gemm.hpp>
+#include <shoal/svd.hpp>
+
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <string>
+#include <vector>
 
+/// \file
+/// What can be checked before a launch is: the call throws invalid_argument that names the function, the
+/// argument, what came and what was expected, and has written nothing.
+namespace shoal::test {
 namespace {
 
-using namespace shoal_test;
-using Batch = DeviceBatch<double>;
-using Host = HostBatch<double>;
-using shoal::GemmOptions;
-using shoal::Op;
-using shoal::SvdOptions;
-using shoal::Vectors;
+template <class T>
+class Arguments : public ::testing::Test {};
+TYPED_TEST_SUITE(Arguments, Scalars, ScalarNames);
 
-/// Runs f, which must throw about `argument` with a message that holds every one of `parts`.
-void expect_refused(const std::function<void()>& f, const std::string& argument,
-                    std::initializer_list<const char*> parts) {
+/// The call refuses `argument`, and its message holds every one of `parts`.
+template <class Call>
+void expect_refusal(const std::string& function, const std::string& argument,
+                    const std::vector<std::string>& parts, const Call& call) {
   try {
-    f();
-    ADD_FAILURE() << argument << " was accepted";
-  } catch (const shoal::invalid_argument& error) {
-    EXPECT_EQ(error.argument(), argument) << error.what();
-    EXPECT_EQ(error.function().rfind("shoal::", 0), 0u);
-    for (const char* part : parts)
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
-          << "'" << part << "' is not in: " << error.what();
+    call();
+  } catch (const shoal::invalid_argument& e) {
+    const std::string text = e.what();
+    EXPECT_EQ(e.function(), function) << text;
+    EXPECT_EQ(e.argument(), argument) << text;
+    EXPECT_EQ(text.rfind(function + ": " + argument + ": ", 0), 0u) << text;
+    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+    const std::invalid_argument* const base = &e; // users may catch the standard's class
+    EXPECT_NE(base, nullptr);
+    Exec().fence();
+    return;
+  }
+  ADD_FAILURE() << function << " accepted a wrong " << argument;
+  Exec().fence();
+}
+
+TYPED_TEST(Arguments, GemmExtentsThatDisagree) {
+  using T = TypeParam;
+  constexpr std::int64_t batch = 5, m = 3, n = 4, k = 6;
+  struct Case {
+    std::int64_t a[3], b[3], c[3];
+    Op op_a, op_b;
+    const char* argument;
+    std::vector<std::string> parts;
+  };
+  const Case cases[] = {
+      {{9, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 0", "9", "5"}},
+      {{batch, m, k}, {9, k, n}, {batch, m, n}, Op::none, Op::none, "B", {"extent 0", "9", "5"}},
+      {{batch, 9, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 1", "9", "3"}},
+      {{batch, m, k}, {batch, k, 9}, {batch, m, n}, Op::none, Op::none, "B", {"extent 2", "9", "4"}},
+      {{batch, m, k}, {batch, 9, n}, {batch, m, n}, Op::none, Op::none, "B", {"extent 1", "9", "6"}},
+      {{batch, m, k}, {batch, k, n}, {batch, m, n}, Op::transpose, Op::none, "A", {"extent 2", "6", "3"}},
+      {{batch, k, m}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 1", "6", "3"}},
+      {{batch, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::conj_transpose, "B", {"extent 1", "6", "4"}},
+      {{batch, k, m}, {batch, n, 9}, {batch, m, n}, Op::conj_transpose, Op::transpose, "B", {"extent 2", "9", "6"}},
+      {{1, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 0", "1", "5"}},
+  };
+  for (const Case& x : cases) {
+    const DeviceBatch<T> a(Layout::right, HostBatch<T>(x.a[0], x.a[1], x.a[2], T(1)));
+    const DeviceBatch<T> b(Layout::right, HostBatch<T>(x.b[0], x.b[1], x.b[2], T(1)));
+    DeviceBatch<T> c(Layout::right, x.c[0], x.c[1], x.c[2]);
+    c.fill(poison<T>());
+    GemmOptions options;
+    options.op_a = x.op_a;
+    options.op_b = x.op_b;
+    expect_refusal("shoal::gemm", x.argument, x.parts,
+                   [&] { gemm(Exec(), T(1), a.right(), b.right(), T(0), c.right(), options); });
+    expect_refusal("shoal::gemm", x.argument, x.parts,
+                   [&] { gemm_plan(Exec(), a.right(), b.right(), c.right(), options); });
+    EXPECT_TRUE(c.untouched() && a.untouched() && b.untouched());
   }
 }
 
-class GemmArguments : public testing::Test {
-protected:
-  Space exec;
-  Batch a{Host(4, 2, 3, 1), Layout::right};
-  Batch b{Host(4, 3, 5, 1), Layout::right};
-  Batch c{Host(4, 2, 5, 1), Layout::right, true};
-
-  void expect(const Batch& a, const Batch& b, const Batch& c, const GemmOptions& options,
-              const std::string& argument, std::initializer_list<const char*> parts) {
-    expect_refused([&] { shoal::gemm(exec, 1, a.view(), b.view(), 0, c.view(), options); }, argument,
-                   parts);
-    EXPECT_TRUE(c.untouched());
-  }
-};
-
-TEST_F(GemmArguments, extents_that_disagree) {
-  expect(Batch(Host(3, 2, 3), Layout::right), b, c, {}, "A", {"extent 0 is 3", "expected 4"});
-  expect(a, Batch(Host(5, 3, 5), Layout::right), c, {}, "B", {"extent 0 is 5", "expected 4"});
-  expect(Batch(Host(4, 9, 3), Layout::right), b, c, {}, "A", {"extent 1 is 9", "expected 2"});
-  expect(a, Batch(Host(4, 3, 6), Layout::right), c, {}, "B", {"extent 2 is 6", "expected 5"});
-  expect(a, Batch(Host(4, 4, 5), Layout::right), c, {}, "B", {"extent 1 is 4", "expected 3"});
-  expect(a, b, c, {Op::transpose, Op::none}, "A", {"extent 2 is 3", "expected 2"});
-  expect(a, b, c, {Op::none, Op::conj_transpose}, "B", {"extent 1 is 3", "expected 5"});
-}
-
-TEST_F(GemmArguments, options_out_of_range) {
-  expect(a, b, c, {static_cast<Op>('X'), Op::none}, "options.op_a", {"88"});
-  expect(a, b, c, {Op::none, static_cast<Op>('Y')}, "options.op_b", {"89"});
-  expect(a, b, c, {Op::none, Op::none, shoal::GemmPath::lane}, "options.path", {"2, 5, 3"});
-}
-
-TEST_F(GemmArguments, null_data_and_overlap) {
-  using View = Batch::View;
-  const View null(nullptr, Kokkos::LayoutStride(4, 6, 2, 3, 3, 1));
-  expect_refused([&] { shoal::gemm(exec, 1, null, b.view(), 0, c.view()); }, "A", {"null", "24"});
-  Batch square(Host(4, 3, 3, 1), Layout::right);
-  expect_refused([&] { shoal::gemm(exec, 1, square.view(), square.view(), 0, square.view()); }, "C",
-                 {"overlaps A"});
-  const View repeated(c.view().data(), Kokkos::LayoutStride(4, 0, 2, 5, 5, 1));
-  expect_refused([&] { shoal::gemm(exec, 1, a.view(), b.view(), 0, repeated); }, "C",
-                 {"stride 0 is 0", "extent 4"});
+TYPED_TEST(Arguments, GemmNullData) {
+  using T = TypeParam;
+  const DeviceBatch<T> good(Layout::right, HostBatch<T>(4, 3, 3, T(1)));
+  DeviceBatch<T> c(Layout::right, 4, 3, 3);
+  c.fill(poison<T>());
+  using View = typename DeviceBatch<T>::Right;
+  const View null(static_cast<T*>(nullptr), 4, 3, 3);
+  expect_refusal("shoal::gemm", "A", {"null", "36"},
+                 [&] { gemm(Exec(), T(1), null, good.right(), T(0), c.right()); });
+  expect_refusal("shoal::gemm", "B", {"null", "36"},
+                 [&] { gemm(Exec(), T(1), good.right(), null, T(0), c.right()); });
+  expect_refusal("shoal::gemm", "C", {"null", "36"},
+                 [&] { gemm(Exec(), T(1), good.right(), good.right(), T(0), null); });
+  const PointerBatch<T, Memory> no_pointers{nullptr, 4, 3, 3, 3, 1};
+  expect_refusal("shoal::gemm", "A", {"null"},
+                 [&] { gemm(Exec(), T(1), no_pointers, good.right(), T(0), c.right()); });
   EXPECT_TRUE(c.untouched());
 }
 
-TEST_F(GemmArguments, disjoint_parts_of_one_allocation_are_no_overlap) {
-  // Columns [0, 3), [3, 6) and [6, 9) of one batch of 3 x 9 matrices.
-  const Batch whole(Host(4, 3, 9, 1), Layout::right);
-  const auto part = [&](int first) {
-    return Kokkos::subview(whole.view(), Kokkos::ALL, Kokkos::ALL, std::pair{first, first + 3});
-  };
-  EXPECT_NO_THROW(shoal::gemm(exec, 1, part(0), part(3), 0, part(6)));
-  exec.fence();
-  EXPECT_EQ(whole.read()(3, 2, 8), 3);
-  EXPECT_EQ(whole.read()(3, 2, 5), 1);
-  expect_refused([&] { shoal::gemm(exec, 1, part(0), part(3), 0, part(5)); }, "C", {"overlaps B"});
+TYPED_TEST(Arguments, GemmOverlap) {
+  using T = TypeParam;
+  HostBatch<T> values(8, 6, 6, T(1));
+  const DeviceBatch<T> memory(Layout::right, values);
+  const auto all = memory.right();
+  const DeviceBatch<T> other(Layout::right, HostBatch<T>(4, 6, 6, T(1)));
+  T* const data = all.data();
+  const auto part = [&](std::int64_t offset) { return strided_batch<Memory>(data + offset, 4, 6, 6, 36, 6, 1); };
+  for (const std::int64_t offset : {0, 1, 35, 36, 143})
+    for (const bool swap : {false, true}) {
+      const auto x = part(swap ? offset : 0), c = part(swap ? 0 : offset);
+      expect_refusal("shoal::gemm", "C", {"overlap", "A"},
+                     [&] { gemm(Exec(), T(1), x, other.right(), T(0), c); });
+      expect_refusal("shoal::gemm", "C", {"overlap", "B"},
+                     [&] { gemm(Exec(), T(1), other.right(), x, T(0), c); });
+    }
+  EXPECT_TRUE(memory.untouched());
+
+  // Side by side is no overlap, whether in blocks, rows, columns or matrices.
+  EXPECT_NO_THROW(gemm(Exec(), T(1), part(0), other.right(), T(0), part(144)));
+  Exec().fence();
+  const auto columns = [&](std::int64_t first) { return strided_batch<Memory>(data + first, 4, 6, 3, 36, 6, 1); };
+  const DeviceBatch<T> square(Layout::right, HostBatch<T>(4, 3, 3, T(1)));
+  EXPECT_NO_THROW(gemm(Exec(), T(1), columns(0), square.right(), T(0), columns(3)));
+  EXPECT_NO_THROW(gemm(Exec(), T(1), columns(3), square.right(), T(0), columns(0)));
+  const auto rows = [&](std::int64_t first) { return strided_batch<Memory>(data + 6 * first, 4, 3, 6, 36, 6, 1); };
+  EXPECT_NO_THROW(gemm(Exec(), T(1), square.right(), rows(0), T(0), rows(3)));
+  const auto alternate = [&](std::int64_t first) { return strided_batch<Memory>(data + 36 * first, 4, 6, 6, 72, 6, 1); };
+  EXPECT_NO_THROW(gemm(Exec(), T(1), alternate(0), other.right(), T(0), alternate(1)));
+  expect_refusal("shoal::gemm", "C", {"overlap"},
+                 [&] { gemm(Exec(), T(1), columns(0), square.right(), T(0), columns(2)); });
+  // A and B may be the same.
+  const DeviceBatch<T> c(Layout::right, 4, 6, 6);
+  EXPECT_NO_THROW(gemm(Exec(), T(1), part(0), part(0), T(0), c.right()));
+  Exec().fence();
 }
 
-class SvdArguments : public testing::Test {
-protected:
-  Space exec;
-  Batch a{Host(4, 5, 3, 1), Layout::right};
-  Batch u{Host(4, 5, 3), Layout::right, true};
-  Batch s{Host(4, 3, 1), Layout::right, true};
-  Batch vt{Host(4, 3, 3), Layout::right, true};
+TYPED_TEST(Arguments, OutputsThatRepeatAnElement) {
+  using T = TypeParam;
+  const DeviceBatch<T> a(Layout::right, HostBatch<T>(4, 3, 3, T(1)));
+  const DeviceBatch<T> c(Layout::repeated, HostBatch<T>(4, 3, 3, T(2)));
+  expect_refusal("shoal::gemm", "C", {"stride 0"},
+                 [&] { gemm(Exec(), T(1), a.right(), a.right(), T(0), c.strided()); });
+  const DeviceBatch<T> u(Layout::right, HostBatch<T>(4, 3, 3));
+  const DeviceBatch<Real<T>> s(Layout::right, HostBatch<Real<T>>(4, 3, 1));
+  expect_refusal("shoal::svd", "U", {"stride 0"},
+                 [&] { svd(Exec(), a.right(), c.strided(), s.vectors(), u.right()); });
+  expect_refusal("shoal::svd", "Vt", {"stride 0"},
+                 [&] { svd(Exec(), a.right(), u.right(), s.vectors(), c.strided()); });
+  EXPECT_TRUE(c.untouched() && u.untouched() && s.untouched());
+}
 
-  static auto values(const Batch& s) {
-    return Kokkos::subview(s.view(), Kokkos::ALL, Kokkos::ALL, 0);
+TYPED_TEST(Arguments, GemmOptionsOutOfRange) {
+  using T = TypeParam;
+  const DeviceBatch<T> a(Layout::right, HostBatch<T>(4, 5, 5, T(1)));
+  const DeviceBatch<T> c(Layout::right, HostBatch<T>(4, 5, 5));
+  const auto call = [&](const GemmOptions& options) {
+    return [&, options] { gemm(Exec(), T(1), a.right(), a.right(), T(0), c.right(), options); };
+  };
+  GemmOptions options;
+  options.op_a = static_cast<Op>('X');
+  expect_refusal("shoal::gemm", "options.op_a", {"88", "none, transpose or conj_transpose"}, call(options));
+  options = {};
+  options.op_b = static_cast<Op>(0);
+  expect_refusal("shoal::gemm", "options.op_b", {"0", "none, transpose or conj_transpose"}, call(options));
+  options = {};
+  options.path = GemmPath::lane; // 5 x 5 is too large for it
+  expect_refusal("shoal::gemm", "options.path", {"5", "4"}, call(options));
+  options.path = static_cast<GemmPath>(99);
+  expect_refusal("shoal::gemm", "options.path", {"99"}, call(options));
+  EXPECT_TRUE(c.untouched());
+}
+
+/// The outputs of one decomposition, any of them of a wrong shape.
+template <class T>
+struct Outputs {
+  DeviceBatch<T> u, vt;
+  DeviceBatch<Real<T>> s;
+  DeviceBatch<int> info;
+
+  Outputs(std::vector<std::int64_t> eu, std::vector<std::int64_t> es, std::vector<std::int64_t> evt, std::int64_t einfo)
+      : u(Layout::right, eu[0], eu[1], eu[2]), vt(Layout::right, evt[0], evt[1], evt[2]),
+        s(Layout::right, es[0], es[1], 1), info(Layout::right, einfo, 1, 1) {
+    u.fill(poison<T>());
+    vt.fill(poison<T>());
+    s.fill(poison<Real<T>>());
+    info.fill(poison<int>());
   }
-  void expect(const Batch& u, const Batch& s, const Batch& vt, const SvdOptions& options,
-              const std::string& argument, std::initializer_list<const char*> parts, int infos = 4) {
-    const Kokkos::View<int*, Space> info("test::info", infos);
-    expect_refused(
-        [&] { shoal::svd(exec, a.view(), u.view(), values(s), vt.view(), info, options); }, argument,
-        parts);
-    EXPECT_TRUE(u.untouched() && s.untouched() && vt.untouched());
-  }
+  bool untouched() const { return u.untouched() && vt.untouched() && s.untouched() && info.untouched(); }
 };
 
-TEST_F(SvdArguments, extents_that_disagree) {
-  expect(Batch(Host(4, 6, 3), Layout::right, true), s, vt, {}, "U", {"extent 1 is 6", "expected 5"});
-  expect(Batch(Host(4, 5, 2), Layout::right, true), s, vt, {}, "U", {"extent 2 is 2", "expected 3"});
-  expect(Batch(Host(3, 5, 3), Layout::right, true), s, vt, {}, "U", {"extent 0 is 3", "expected 4"});
-  expect(u, Batch(Host(4, 4, 1), Layout::right, true), vt, {}, "S", {"extent 1 is 4", "at most 3"});
-  expect(u, Batch(Host(2, 3, 1), Layout::right, true), vt, {}, "S", {"extent 0 is 2", "expected 4"});
-  expect(u, s, Batch(Host(4, 3, 4), Layout::right, true), {}, "Vt", {"extent 2 is 4", "expected 3"});
-  expect(u, s, Batch(Host(4, 2, 3), Layout::right, true), {}, "Vt", {"extent 1 is 2", "expected 3"});
-  expect(u, s, vt, {}, "info", {"extent 0 is 9", "expected 4"}, 9);
-  SvdOptions full;
-  full.left = Vectors::full;
-  expect(u, s, vt, full, "U", {"extent 2 is 3", "expected 5"});
+TYPED_TEST(Arguments, SvdExtentsThatDisagree) {
+  using T = TypeParam;
+  constexpr std::int64_t batch = 5;
+  using Extents = std::vector<std::int64_t>;
+  struct Case {
+    std::int64_t m, n;
+    Extents u, s, vt;
+    std::int64_t info;
+    Vectors left, right;
+    const char* argument;
+    std::vector<std::string> parts;
+  };
+  const auto thin = Vectors::thin, full = Vectors::full, none = Vectors::none;
+  const Case cases[] = {
+      {7, 3, {9, 7, 3}, {5, 3}, {5, 3, 3}, 5, thin, thin, "U", {"extent 0", "9", "5"}},
+      {7, 3, {5, 9, 3}, {5, 3}, {5, 3, 3}, 5, thin, thin, "U", {"extent 1", "9", "7"}},
+      {7, 3, {5, 7, 9}, {5, 3}, {5, 3, 3}, 5, thin, thin, "U", {"extent 2", "9", "3"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {5, 3, 3}, 5, full, thin, "U", {"extent 2", "3", "7"}},
+      {7, 3, {5, 7, 7}, {5, 3}, {5, 3, 3}, 5, thin, thin, "U", {"extent 2", "7", "3"}},
+      {7, 3, {5, 7, 3}, {9, 3}, {5, 3, 3}, 5, thin, thin, "S", {"extent 0", "9", "5"}},
+      {7, 3, {5, 7, 3}, {5, 4}, {5, 3, 3}, 5, none, none, "S", {"extent 1", "4", "3"}},
+      {7, 3, {5, 7, 3}, {5, 2}, {5, 2, 3}, 5, thin, thin, "U", {"extent 2", "3", "2"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {9, 3, 3}, 5, thin, thin, "Vt", {"extent 0", "9", "5"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {5, 2, 3}, 5, thin, thin, "Vt", {"extent 1", "2", "3"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {5, 3, 7}, 5, thin, thin, "Vt", {"extent 2", "7", "3"}},
+      {3, 7, {5, 3, 3}, {5, 3}, {5, 3, 7}, 5, thin, full, "Vt", {"extent 1", "3", "7"}},
+      {3, 7, {5, 3, 3}, {5, 3}, {5, 7, 7}, 5, thin, thin, "Vt", {"extent 1", "7", "3"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {5, 3, 3}, 9, thin, thin, "info", {"extent 0", "9", "5"}},
+      {7, 3, {5, 7, 3}, {5, 3}, {5, 3, 3}, 0, thin, thin, "info", {"extent 0", "0", "5"}},
+  };
+  for (const Case& x : cases) {
+    const DeviceBatch<T> a(Layout::right, HostBatch<T>(batch, x.m, x.n, T(1)));
+    const Outputs<T> o(x.u, x.s, x.vt, x.info);
+    SvdOptions options;
+    options.left = x.left;
+    options.right = x.right;
+    expect_refusal("shoal::svd", x.argument, x.parts, [&] {
+      svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
+    });
+    expect_refusal("shoal::svd", x.argument, x.parts, [&] {
+      svd_plan(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
+    });
+    EXPECT_TRUE(o.untouched() && a.untouched());
+  }
 }
 
-TEST_F(SvdArguments, options_out_of_range) {
+TYPED_TEST(Arguments, SvdOptionsOutOfRange) {
+  using T = TypeParam;
+  const DeviceBatch<T> a(Layout::right, HostBatch<T>(5, 7, 3, T(1)));
+  const Outputs<T> o({5, 7, 3}, {5, 3}, {5, 3, 3}, 5);
+  const auto expect = [&](const SvdOptions& options, const char* argument, const std::vector<std::string>& parts) {
+    expect_refusal("shoal::svd", argument, parts, [&] {
+      svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
+    });
+  };
   SvdOptions options;
-  options.max_sweeps = 0;
-  expect(u, s, vt, options, "options.max_sweeps", {"is 0", "at least 1"});
+  for (const double tolerance : {-0.25, 1.0, 2.5}) {
+    options = {};
+    options.tolerance = tolerance;
+    expect(options, "options.tolerance", {std::to_string(tolerance), "at least 0", "less than 1"});
+  }
   options = {};
-  options.tolerance = -0.5;
-  expect(u, s, vt, options, "options.tolerance", {"-0.5"});
   options.tolerance = std::numeric_limits<double>::quiet_NaN();
-  expect(u, s, vt, options, "options.tolerance", {"nan"});
-  options.tolerance = 1;
-  expect(u, s, vt, options, "options.tolerance", {"less than 1"});
+  expect(options, "options.tolerance", {"nan"});
+  for (const int sweeps : {0, -7}) {
+    options = {};
+    options.max_sweeps = sweeps;
+    expect(options, "options.max_sweeps", {std::to_string(sweeps), "at least 1"});
+  }
   options = {};
-  options.left = static_cast<Vectors>('?');
-  expect(u, s, vt, options, "options.left", {"63"});
+  options.left = static_cast<Vectors>('Q');
+  expect(options, "options.left", {"81", "none, thin or full"});
   options = {};
-  options.right = static_cast<Vectors>('?');
-  expect(u, s, vt, options, "options.right", {"63"});
+  options.right = static_cast<Vectors>(0);
+  expect(options, "options.right", {"0", "none, thin or full"});
   options = {};
   options.left = Vectors::none;
   options.fix_signs = true;
-  expect(u, s, vt, options, "options.fix_signs", {"left vectors"});
+  expect(options, "options.fix_signs", {"left vectors"});
+  options = {};
+  options.path = static_cast<SvdPath>(99);
+  expect(options, "options.path", {"99"});
+  EXPECT_TRUE(o.untouched());
 }
 
-TEST_F(SvdArguments, overlap_null_data_and_workspace) {
-  expect_refused([&] { shoal::svd(exec, a.view(), a.view(), values(s), vt.view()); }, "U",
-                 {"overlaps A"});
-  const Batch::View null(nullptr, Kokkos::LayoutStride(4, 15, 5, 3, 3, 1));
-  expect_refused([&] { shoal::svd(exec, null, u.view(), values(s), vt.view()); }, "A", {"null"});
-  expect_refused([&] { shoal::svd(exec, a.view(), null, values(s), vt.view()); }, "U", {"null"});
-  const Batch big(Host(2, 600, 500), Layout::right), big_s(Host(2, 500, 1), Layout::right, true);
-  const std::size_t needed = shoal::svd_workspace_size(exec, big.view(), shoal::unwanted,
-                                                       values(big_s), shoal::unwanted);
-  ASSERT_GT(needed, 16u);
-  const Kokkos::View<char*, Space> memory("test::workspace", needed + 16);
-  expect_refused(
-      [&] {
-        shoal::svd_values(exec, big.view(), values(big_s), shoal::unwanted, {},
-                          {memory.data(), needed - 1});
-      },
-      "workspace", {std::to_string(needed).c_str(), std::to_string(needed - 1).c_str()});
-  expect_refused(
-      [&] {
-        shoal::svd_values(exec, big.view(), values(big_s), shoal::unwanted, {},
-                          {memory.data() + 1, needed});
-      },
-      "workspace", {"multiple of 16"});
-  EXPECT_TRUE(big_s.untouched() && u.untouched() && s.untouched() && vt.untouched());
+TYPED_TEST(Arguments, SvdNullDataAndOverlap) {
+  using T = TypeParam;
+  const DeviceBatch<T> a(Layout::right, HostBatch<T>(5, 3, 3, T(1)));
+  const Outputs<T> o({5, 3, 3}, {5, 3}, {5, 3, 3}, 5);
+  using View = typename DeviceBatch<T>::Right;
+  const View null(static_cast<T*>(nullptr), 5, 3, 3);
+  const auto run = [&](const auto& va, const auto& vu, const auto& vs, const auto& vvt, const auto& vinfo) {
+    svd(Exec(), va, vu, vs, vvt, vinfo);
+  };
+  const auto u = o.u.right(), vt = o.vt.right();
+  const auto s = o.s.vectors();
+  const auto info = o.info.entries();
+  const decltype(o.s.vectors()) null_s(nullptr, Kokkos::LayoutStride(5, 3, 3, 1));
+  const decltype(o.info.entries()) null_info(nullptr, Kokkos::LayoutStride(5, 1));
+  expect_refusal("shoal::svd", "A", {"null", "45"}, [&] { run(null, u, s, vt, info); });
+  expect_refusal("shoal::svd", "U", {"null", "45"}, [&] { run(a.right(), null, s, vt, info); });
+  expect_refusal("shoal::svd", "S", {"null", "15"}, [&] { run(a.right(), u, null_s, vt, info); });
+  expect_refusal("shoal::svd", "Vt", {"null", "45"}, [&] { run(a.right(), u, s, null, info); });
+  expect_refusal("shoal::svd", "info", {"null", "5"}, [&] { run(a.right(), u, s, vt, null_info); });
+
+  expect_refusal("shoal::svd", "U", {"overlap", "A"}, [&] { run(a.right(), a.right(), s, vt, info); });
+  expect_refusal("shoal::svd", "Vt", {"overlap", "A"}, [&] { run(a.right(), u, s, a.right(), info); });
+  try {
+    run(a.right(), u, s, u, info);
+    ADD_FAILURE() << "U and Vt in one memory accepted";
+  } catch (const shoal::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("overlap"), std::string::npos) << e.what();
+  }
+  EXPECT_TRUE(o.untouched() && a.untouched());
+}
+
+TYPED_TEST(Arguments, SvdWorkspaceTooSmall) {
+  using T = TypeParam;
+  const std::int64_t n = 300;
+  const DeviceBatch<T> a(Layout::right, HostBatch<T>(2, n, n, T(1)));
+  const Outputs<T> o({2, n, n}, {2, n}, {2, n, n}, 2);
+  const std::size_t needed =
+      svd_workspace_size(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries());
+  ASSERT_GT(needed, 0u) << "a larger matrix is needed for this test";
+  const Kokkos::View<char*, Memory> memory("workspace", needed + 16);
+  const auto call = [&](Workspace workspace) {
+    return [&, workspace] {
+      svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), {}, workspace);
+    };
+  };
+  expect_refusal("shoal::svd", "workspace", {std::to_string(needed - 1), std::to_string(needed)},
+                 call({memory.data(), needed - 1}));
+  expect_refusal("shoal::svd", "workspace", {"aligned", "16"}, call({memory.data() + 4, needed}));
+  EXPECT_TRUE(o.untouched());
 }
 
 } // namespace
+} // namespace shoal::test
