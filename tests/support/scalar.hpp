@@ -17,6 +17,9 @@
 /// that are the same on every machine.
 namespace shoal::test {
 
+#ifndef SHOAL_TEST_SPACE // a test that is compiled once for all backends
+#define SHOAL_TEST_SPACE Kokkos::DefaultExecutionSpace
+#endif
 using Exec = SHOAL_TEST_SPACE;
 using Memory = Exec::memory_space;
 

@@ -1,107 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plans are host arithmetic: every shape gets one, within the limits that were given.
+#include "tests/support/scalar.hpp"
+#include "tests/support/settings.hpp"
+
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
+#include <shoal/team/svd.hpp>
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <sstream>
+#include <vector>
 
+/// \file
+/// Plans are host arithmetic: tried here with limits of devices that this machine need not have.
+namespace shoal::test {
 namespace {
 
-using namespace shoal;
 using detail::BackendLimits;
+using detail::GemmShape;
+using detail::ScalarSize;
+using detail::SvdShape;
 
-BackendLimits gpu_like() {
-  BackendLimits l;
-  l.bank_bytes = 128;
-  l.lane_team_size = 128;
-  l.lane_team_size_least = 32;
-  l.lane_scratch_bytes = 46 * 1024;
-  l.team_size = 8;
-  l.vector_length = 32;
-  l.teams_at_once = 528;
-  l.scratch_bytes = 46 * 1024;
-  return l;
+constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}};
+
+/// Like a GPU: a lane is a thread, teams have many, scratch is scarce.
+BackendLimits gpu() {
+  BackendLimits x;
+  x.bank_bytes = 128;
+  x.lane_team_size = 256;
+  x.lane_team_size_least = 32;
+  x.register_columns = 4;
+  x.lane_columns = 4;
+  x.lane_scratch_bytes = 48 << 10;
+  x.team_size = 16;
+  x.vector_length = 32;
+  x.teams_at_once = 2112;
+  x.scratch_bytes = 100 << 10;
+  return x;
+}
+/// Like a CPU: a team is a thread, a lane a slot of a vector register.
+BackendLimits cpu() {
+  BackendLimits x;
+  x.vector_bytes = 32;
+  x.lane_runs = 16;
+  x.lane_columns = 64;
+  x.lane_scratch_bytes = 1 << 20;
+  x.teams_at_once = 8;
+  x.scratch_bytes = 1 << 20;
+  return x;
+}
+/// Hardly anything.
+BackendLimits least() {
+  BackendLimits x;
+  x.lane_runs = 8;
+  x.lane_scratch_bytes = 512;
+  x.scratch_bytes = 256;
+  return x;
+}
+std::vector<BackendLimits> all_limits() { return {gpu(), cpu(), least()}; }
+
+const std::int64_t batches[] = {0, 1, 2, 31, 33, 1000, 65535, 65536, 1000003, 100000000, std::int64_t(1) << 33};
+const std::int64_t extents[] = {0, 1, 2, 3, 4, 5, 8, 15, 16, 33, 100, 1000, 70000};
+
+TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
+  for (const BackendLimits& limits : all_limits())
+    for (const ScalarSize& scalar : scalars)
+      for (const std::int64_t batch : batches)
+        for (const std::int64_t m : extents)
+          for (const std::int64_t n : extents)
+            for (const std::int64_t k : {0, 1, 4, 5, 3000}) {
+              const GemmPlan plan = plan_gemm({batch, m, n, k}, scalar, limits, {});
+              SCOPED_TRACE(::testing::Message() << plan << " for " << batch << ", " << m << " " << n << " " << k);
+              ASSERT_NE(plan.path, GemmPath::automatic);
+              if (batch == 0 || m == 0 || n == 0) {
+                ASSERT_EQ(plan.league_size, 0);
+                continue;
+              }
+              ASSERT_GE(plan.team_size, 1);
+              ASSERT_GE(plan.vector_length, 1);
+              ASSERT_GE(plan.matrices_per_team, 1);
+              ASSERT_GE(plan.league_size * plan.matrices_per_team, batch);
+              ASSERT_LT((plan.league_size - 1) * plan.matrices_per_team, batch) << "teams without work";
+              ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
+              const std::size_t most = plan.path == GemmPath::lane ? limits.lane_scratch_bytes : limits.scratch_bytes;
+              ASSERT_LE(plan.scratch_bytes, most);
+              ASSERT_LE(plan.team_size, std::max(limits.team_size, limits.lane_team_size));
+            }
 }
 
-BackendLimits cpu_like() {
-  BackendLimits l;
-  l.vector_bytes = 32;
-  l.lane_runs = 16;
-  l.lane_columns = 64;
-  l.lane_scratch_bytes = 1 << 20;
-  l.teams_at_once = 4;
-  l.scratch_bytes = 1 << 20;
-  return l;
+TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
+  for (const GemmPath path : every_path<GemmPath>())
+    for (const std::int64_t n : extents) {
+      GemmOptions options;
+      options.path = path;
+      try {
+        const GemmPlan plan = plan_gemm({1000, n, n, n}, scalars[1], gpu(), options);
+        if (path != GemmPath::automatic) {
+          EXPECT_EQ(plan.path, path);
+        }
+        EXPECT_FALSE(path == GemmPath::lane && n > 4);
+      } catch (const shoal::invalid_argument& e) {
+        EXPECT_EQ(e.function(), "shoal::gemm");
+        EXPECT_EQ(e.argument(), "options.path");
+        EXPECT_FALSE(path == GemmPath::automatic || path == GemmPath::team) << e.what();
+        EXPECT_FALSE(path == GemmPath::lane && n <= 4) << e.what();
+      }
+    }
 }
 
-const detail::ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}};
+std::vector<SvdOptions> vector_choices() {
+  std::vector<SvdOptions> all;
+  for (const Vectors left : {Vectors::none, Vectors::thin, Vectors::full})
+    for (const Vectors right : {Vectors::none, Vectors::thin, Vectors::full}) {
+      SvdOptions options;
+      options.left = left;
+      options.right = right;
+      all.push_back(options);
+    }
+  return all;
+}
 
-TEST(SvdPlan, covers_every_shape_within_the_limits) {
-  for (const BackendLimits& limits : {gpu_like(), cpu_like()})
-    for (const auto& scalar : scalars)
-      for (const std::int64_t batch : {0L, 1L, 1000L, 100000000L, 3000000000L})
-        for (const std::int64_t m : {0, 1, 2, 4, 5, 15, 33, 200, 5000})
-          for (const std::int64_t n : {0, 1, 2, 4, 5, 15, 33, 200, 600}) {
-            const SvdPlan plan = detail::plan_svd({batch, m, n}, scalar, limits, {});
-            EXPECT_NE(plan.path, SvdPath::automatic);
-            EXPECT_EQ(plan.transposed, m < n);
-            EXPECT_LE(plan.scratch_bytes, limits.scratch_bytes);
-            if (plan.path == SvdPath::lane) {
-              EXPECT_GE(plan.league_size * plan.matrices_per_team, batch);
-              EXPECT_EQ(plan.workspace_bytes(), 0u);
-            } else {
-              EXPECT_EQ(plan.league_size, std::min(batch, limits.teams_at_once));
-              // The documented bound: what the device runs at once, 3 copies of A and L, J.
-              const auto k = static_cast<std::size_t>(std::min(m, n));
-              const auto largest = static_cast<std::size_t>(std::max(m, n));
-              EXPECT_LE(plan.workspace_bytes_per_team,
-                        scalar.bytes * (largest * k + 2 * k * k) + 48 * k + 128);
+TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
+  for (const BackendLimits& limits : all_limits())
+    for (const ScalarSize& scalar : scalars)
+      for (const SvdOptions& options : vector_choices())
+        for (const std::int64_t batch : batches)
+          for (const std::int64_t m : extents)
+            for (const std::int64_t n : extents) {
+              const SvdPlan plan = plan_svd({batch, m, n}, scalar, limits, options);
+              SCOPED_TRACE(::testing::Message() << plan << " for " << batch << ", " << m << " x " << n);
+              ASSERT_NE(plan.path, SvdPath::automatic);
+              ASSERT_EQ(plan.transposed, m < n);
+              ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
+              if (batch == 0) {
+                ASSERT_EQ(plan.league_size, 0);
+                ASSERT_EQ(plan.workspace_bytes(), 0u);
+                continue;
+              }
+              ASSERT_GE(plan.league_size, 1);
+              ASSERT_GE(plan.team_size, 1);
+              ASSERT_GE(plan.vector_length, 1);
+              ASSERT_GE(plan.matrices_per_team, 1);
+              if (plan.path == SvdPath::lane) {
+                ASSERT_GE(plan.league_size * plan.matrices_per_team, batch);
+                ASSERT_LT((plan.league_size - 1) * plan.matrices_per_team, batch);
+                ASSERT_LE(plan.scratch_bytes, limits.lane_scratch_bytes);
+                ASSERT_EQ(plan.workspace_bytes(), 0u);
+                ASSERT_GE(plan.team_size, limits.lane_team_size_least);
+                ASSERT_LE(plan.team_size, limits.lane_team_size);
+                ASSERT_LE(std::min(m, n), limits.lane_columns);
+              } else {
+                ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
+                ASSERT_LE(plan.league_size, limits.teams_at_once);
+                // Scratch and workspace together hold the working set, and not more.
+                const bool tall_vectors = (m < n ? options.right : options.left) != Vectors::none;
+                const std::size_t working_set =
+                    team::detail::svd_work_size(std::max(m, n), std::min(m, n), scalar.bytes,
+                                                scalar.real_bytes(), tall_vectors)
+                        .total();
+                ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team, working_set);
+              }
+            }
+}
+
+TEST(SvdPlan, WorkspaceIsBoundedWhateverTheBatch) {
+  for (const BackendLimits& limits : all_limits())
+    for (const std::int64_t n : {5, 64, 300, 1000}) {
+      const SvdOptions options;
+      const auto bytes = [&](std::int64_t batch) {
+        return plan_svd({batch, 2 * n, n}, scalars[3], limits, options).workspace_bytes();
+      };
+      const auto teams = static_cast<std::size_t>(limits.teams_at_once);
+      for (const std::int64_t batch : batches)
+        EXPECT_LE(bytes(batch), teams * bytes(1)) << batch << ", n " << n;
+      EXPECT_EQ(bytes(100000000), bytes(std::int64_t(1) << 33));
+    }
+}
+
+TEST(SvdPlan, NamedPathsAreTakenOrRefused) {
+  for (const BackendLimits& limits : all_limits())
+    for (const SvdPath path : every_path<SvdPath>())
+      for (const std::int64_t m : extents)
+        for (const std::int64_t n : extents)
+          for (SvdOptions options : vector_choices()) {
+            options.path = path;
+            try {
+              const SvdPlan plan = plan_svd({1000, m, n}, scalars[0], limits, options);
+              if (path != SvdPath::automatic) {
+                EXPECT_EQ(plan.path, path);
+              }
+            } catch (const shoal::invalid_argument& e) {
+              EXPECT_EQ(e.function(), "shoal::svd");
+              EXPECT_EQ(e.argument(), "options.path");
+              EXPECT_FALSE(path == SvdPath::automatic || path == SvdPath::team) << e.what();
+              EXPECT_NE(std::string(e.what()).find(std::to_string(m)), std::string::npos) << e.what();
             }
           }
 }
 
-TEST(SvdPlan, refuses_the_lane_path_where_it_does_not_fit) {
-  SvdOptions options;
-  options.path = SvdPath::lane;
-  EXPECT_THROW(detail::plan_svd({10, 9, 9}, scalars[0], gpu_like(), options), invalid_argument);
-  EXPECT_EQ(detail::plan_svd({10, 9, 9}, scalars[0], cpu_like(), options).path, SvdPath::lane);
-  options.left = Vectors::full;
-  EXPECT_THROW(detail::plan_svd({10, 4, 3}, scalars[0], gpu_like(), options), invalid_argument);
-  options.path = SvdPath::team;
-  EXPECT_EQ(detail::plan_svd({10, 2, 2}, scalars[0], gpu_like(), options).path, SvdPath::team);
+TEST(SvdPlan, TheMainCaseRunsOnTheLaneKernel) {
+  for (const ScalarSize& scalar : scalars) {
+    EXPECT_EQ(plan_svd({8000, 15, 3}, scalar, gpu(), {}).path, SvdPath::lane);
+    EXPECT_EQ(plan_svd({8000, 15, 3}, scalar, cpu(), {}).path, SvdPath::lane);
+    EXPECT_EQ(plan_svd({8000, 3, 15}, scalar, gpu(), {}).path, SvdPath::lane);
+  }
 }
 
-TEST(GemmPlan, covers_every_shape_within_the_limits) {
-  for (const BackendLimits& limits : {gpu_like(), cpu_like()})
-    for (const auto& scalar : scalars)
-      for (const std::int64_t batch : {0L, 1L, 1000L, 100000000L, 3000000000L})
-        for (const std::int64_t m : {0, 1, 3, 8, 64, 1000})
-          for (const std::int64_t n : {0, 1, 4, 9, 64})
-            for (const std::int64_t k : {0, 1, 2, 16, 4096}) {
-              const GemmPlan plan = detail::plan_gemm({batch, m, n, k}, scalar, limits, {});
-              EXPECT_NE(plan.path, GemmPath::automatic);
-              EXPECT_LE(plan.scratch_bytes, limits.scratch_bytes);
-              EXPECT_LT(plan.league_size, 1L << 31);
-              if (m > 0 && n > 0)
-                EXPECT_GE(plan.league_size * plan.matrices_per_team, batch);
-              else EXPECT_EQ(plan.league_size, 0);
-            }
-}
+TEST(Plans, CompareAndPrint) {
+  const GemmPlan gemm = plan_gemm({1000, 3, 3, 3}, scalars[0], gpu(), {});
+  EXPECT_EQ(gemm, plan_gemm({1000, 3, 3, 3}, scalars[0], gpu(), {}));
+  EXPECT_FALSE(gemm == plan_gemm({1000, 30, 3, 3}, scalars[0], gpu(), {}));
+  std::ostringstream text;
+  text << gemm;
+  EXPECT_NE(text.str().find(to_string(gemm.path)), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find(std::to_string(gemm.league_size)), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find(std::to_string(gemm.scratch_bytes)), std::string::npos) << text.str();
 
-TEST(GemmPlan, refuses_the_lane_path_where_it_does_not_fit) {
-  GemmOptions options;
-  options.path = GemmPath::lane;
-  EXPECT_THROW(detail::plan_gemm({10, 5, 1, 1}, scalars[0], gpu_like(), options), invalid_argument);
-  EXPECT_EQ(detail::plan_gemm({10, 4, 4, 4}, scalars[0], gpu_like(), options).path, GemmPath::lane);
-}
-
-TEST(Plans, print_what_they_decided) {
-  std::ostringstream out;
-  out << detail::plan_gemm({10, 3, 3, 3}, scalars[0], gpu_like(), {}) << "\n"
-      << detail::plan_svd({10, 3, 15}, scalars[0], gpu_like(), {});
-  EXPECT_NE(out.str().find("gemm plan: path lane"), std::string::npos) << out.str();
-  EXPECT_NE(out.str().find("svd plan: path lane (transposed)"), std::string::npos) << out.str();
+  const SvdPlan svd = plan_svd({7, 30, 400}, scalars[3], gpu(), {});
+  EXPECT_EQ(svd, plan_svd({7, 30, 400}, scalars[3], gpu(), {}));
+  EXPECT_FALSE(svd == plan_svd({7, 400, 30}, scalars[3], gpu(), {}));
+  text.str("");
+  text << svd;
+  EXPECT_NE(text.str().find("transposed"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find(to_string(svd.path)), std::string::npos) << text.str();
 }
 
 } // namespace
+} // namespace shoal::test
