@@ -9,6 +9,7 @@ namespace shoal::detail {
 ///  - LaneTile<T>: the type of src/lane_tile.hpp that stages for those lanes;
 ///  - run_time_columns: the bound of the lane kernels whose column number is known at run time only,
 ///    with their work space in scratch (0: there are none);
+///  - lane_register_bytes: the largest matrix of rotations that a lane keeps in registers;
 ///  - scratch_level: Kokkos' level of team scratch that the kernels use;
 ///  - lane_threads: the bound on the team size of the lane kernels;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.

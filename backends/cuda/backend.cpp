@@ -21,6 +21,7 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.bank_bytes = bank_bytes;
   limits.lane_team_size = lane_team_size;
   limits.lane_team_size_least = lane_team_size_least;
+  limits.lane_register_bytes = lane_register_bytes;
   limits.lane_columns = lane_columns;
   limits.scratch_bytes = granted - reserved_scratch_bytes;
   limits.lane_scratch_bytes = std::min(lane_scratch_bytes, limits.scratch_bytes);

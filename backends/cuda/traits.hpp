@@ -15,6 +15,7 @@ template <>
 struct backend_traits<Kokkos::Cuda> {
   template <class T>
   using LaneTile = ThreadTile<T, cuda_tuning::bank_bytes>;
+  static constexpr std::size_t lane_register_bytes = cuda_tuning::lane_register_bytes;
   static constexpr int run_time_columns = 0;
   static constexpr int scratch_level = 0;
   static constexpr int lane_threads = cuda_tuning::lane_team_size;

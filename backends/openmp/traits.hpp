@@ -15,6 +15,7 @@ template <>
 struct backend_traits<Kokkos::OpenMP> {
   template <class T>
   using LaneTile = PackTile<T, openmp_tuning::vector_bytes>;
+  static constexpr std::size_t lane_register_bytes = ~std::size_t(0); // the stack takes the rest
   static constexpr int run_time_columns = openmp_tuning::lane_columns;
   /// Level 0 is 32 KiB there, whatever the caches are.
   static constexpr int scratch_level = 1;

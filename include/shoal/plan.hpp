@@ -58,6 +58,7 @@ struct BackendLimits {
   int lane_team_size_least = 1;
   int lane_runs = 1;                ///< runs of matrices that such a team works through
   int register_columns = 4;         ///< most columns that a lane keeps in registers
+  std::size_t lane_register_bytes = ~std::size_t(0); ///< largest J that a lane keeps in registers
   int lane_columns = 4;             ///< most columns that the lane SVD takes
   std::size_t lane_scratch_bytes = 0; ///< most scratch of a team of the lane kernels
   int team_size = 1;                ///< threads and vector lanes of a team of the team kernels

@@ -20,12 +20,20 @@ bool lane_takes(const GemmShape& s) { return std::max({s.m, s.n, s.k}) <= lane_s
 
 void plan_lane(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
   plan.path = GemmPath::lane;
+  const int width = limits.lane_width(scalar.real_bytes());
+  const auto scratch = [&](int team_size) {
+    std::size_t bytes = 0;
+    for (const std::int64_t elements : {s.m * s.k, s.k * s.n, s.m * s.n})
+      bytes += tile_bytes(elements, team_size * width, scalar.bytes, limits.bank_bytes);
+    return bytes;
+  };
   plan.team_size = limits.lane_team_size;
-  const int lanes = plan.team_size * limits.lane_width(scalar.real_bytes());
-  plan.matrices_per_team = lanes * limits.lane_runs;
+  while (scratch(plan.team_size) > limits.lane_scratch_bytes &&
+         plan.team_size > limits.lane_team_size_least)
+    plan.team_size /= 2;
+  plan.matrices_per_team = plan.team_size * width * limits.lane_runs;
   plan.league_size = divide_up(s.batch, plan.matrices_per_team);
-  for (const std::int64_t elements : {s.m * s.k, s.k * s.n, s.m * s.n})
-    plan.scratch_bytes += tile_bytes(elements, lanes, scalar.bytes, limits.bank_bytes);
+  plan.scratch_bytes = scratch(plan.team_size);
 }
 
 void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {

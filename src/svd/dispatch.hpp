@@ -31,8 +31,11 @@ void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& optio
 template <int N, class Exec, class T>
 void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
                   const SvdArguments<T>& arguments) {
-  if (arguments.a.rows == N) run_lane_svd<N, true>(exec, plan, options, arguments);
-  else run_lane_svd<N, false>(exec, plan, options, arguments);
+  // A lane whose J does not fit in registers has no room for A either.
+  constexpr bool fits = sizeof(T) * N * N <= backend_traits<Exec>::lane_register_bytes;
+  if constexpr (fits)
+    if (arguments.a.rows == N) return run_lane_svd<N, true>(exec, plan, options, arguments);
+  run_lane_svd<N, false>(exec, plan, options, arguments);
 }
 
 /// Instances for each scalar: 4 columns x (square, tall) x (with, without left vectors) of the lane kernel,

@@ -17,7 +17,7 @@ namespace shoal::detail {
 
 /// One matrix a lane; m >= n. A team walks over its share of the batch in runs of as many matrices as it
 /// has lanes. In scratch, one after another: the tile of A, which becomes that of U; the tile of S; the
-/// tile of Vt; and for run-time n the work space of the lanes. Two barriers a run: after A has come in,
+/// tile of Vt; and the work space that is not in registers. Two barriers a run: after A has come in,
 /// and before the results go out.
 ///
 /// \tparam N       columns; 0: known at run time only, work space in scratch
@@ -33,10 +33,14 @@ public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int max_cols = N ? N : Traits::run_time_columns;
   static constexpr int width = lane_width<V>;
+  /// J leaves the registers where it would push others out of them.
+  static constexpr bool rotations_in_scratch =
+      LeftVectors && N > 0 && sizeof(T) * N * N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
-      : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers, options.fix_signs,
-                                     options.tolerance, options.max_sweeps},
+      : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
+                  lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
+                  options.max_sweeps},
         m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
         m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
         m_strides(tile_strides(arguments.a, m_rows, m_cols)),
@@ -75,7 +79,7 @@ private:
     member.team_barrier();
     const int lane = member.team_rank();
     if (lane * width < count) {
-      const auto info = decompose(a.matrix(lane), s.matrix(lane), vt.matrix(lane),
+      const auto info = decompose(lane, a.matrix(lane), s.matrix(lane), vt.matrix(lane),
                                   scratch + m_work_offset);
       if (m_args.info.data) {
         for (int slot = 0; slot < width && lane * width + slot < count; ++slot)
@@ -91,8 +95,8 @@ private:
   }
 
   template <class Matrix, class RealMatrix>
-  KOKKOS_FUNCTION auto decompose(Matrix a, const RealMatrix& s, const Matrix& vt,
-                                 [[maybe_unused]] char* work) const {
+  KOKKOS_FUNCTION auto decompose([[maybe_unused]] int lane, Matrix a, const RealMatrix& s,
+                                 const Matrix& vt, [[maybe_unused]] char* work) const {
     const auto store_s = [&](int k, const real_t<V>& x) { s.set(k, 0, x); };
     const auto store_u = [&](int i, int k, const V& x) { a.set(i, k, x); };
     const auto store_vt = [&](int k, const integer_t<V>& column, const V& x) {
@@ -109,17 +113,26 @@ private:
       return run(a, l, j, m_rows, m_cols);
     } else {
       constexpr std::integral_constant<int, N> n{};
-      lane::RegisterMatrix<V, N, N> l, j;
-      if constexpr (Square) {
-        lane::RegisterMatrix<V, N, N> registers;
-        SHOAL_UNROLL
-        for (int i = 0; i < N; ++i) {
+      lane::RegisterMatrix<V, N, N> l;
+      const auto with_rotations = [&](auto& j) {
+        if constexpr (Square) {
+          lane::RegisterMatrix<V, N, N> registers;
           SHOAL_UNROLL
-          for (int k = 0; k < N; ++k) registers.set(i, k, a.get(i, k));
+          for (int i = 0; i < N; ++i) {
+            SHOAL_UNROLL
+            for (int k = 0; k < N; ++k) registers.set(i, k, a.get(i, k));
+          }
+          return run(registers, l, j, n, n);
+        } else {
+          return run(a, l, j, m_rows, n);
         }
-        return run(registers, l, j, n, n);
+      };
+      if constexpr (rotations_in_scratch) {
+        auto j = Tile(work, N, N, {N, 1}).matrix(lane);
+        return with_rotations(j);
       } else {
-        return run(a, l, j, m_rows, n);
+        lane::RegisterMatrix<V, N, N> j;
+        return with_rotations(j);
       }
     }
   }

@@ -27,7 +27,8 @@ public:
                 char* workspace)
       : m_args(arguments), m_workspace(workspace), m_scratch_bytes(plan.scratch_bytes),
         m_workspace_bytes(plan.workspace_bytes_per_team),
-        m_request{arguments.vt.data || arguments.vt.pointers, options.fix_signs, options.tolerance,
+        m_request{arguments.vt.data || arguments.vt.pointers,
+                  lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
                   options.max_sweeps},
         m_left(arguments.u.data || arguments.u.pointers),
         m_size(team::detail::svd_work_size(arguments.a.rows, arguments.a.cols, sizeof(T),

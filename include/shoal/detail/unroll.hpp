@@ -2,12 +2,35 @@
 #ifndef SHOAL_DETAIL_UNROLL_HPP
 #define SHOAL_DETAIL_UNROLL_HPP
 
-/// Asks for the loop that follows to be unrolled where its bounds are constants: only then do arrays
-/// that it indexes stay in registers. GCC unrolls short loops of constant length by itself.
+#include <Kokkos_Core.hpp>
+#include <type_traits>
+
+/// \file
+/// Unrolling: only in fully unrolled loops do arrays that are indexed by the loop stay in registers. The
+/// compilers spell the request differently; GCC unrolls short loops of constant length by itself.
 #if defined(__CUDACC__) || defined(__clang__)
 #define SHOAL_UNROLL _Pragma("unroll")
+#define SHOAL_DO_NOT_UNROLL _Pragma("unroll 1")
 #else
 #define SHOAL_UNROLL
+#define SHOAL_DO_NOT_UNROLL
 #endif
+
+namespace shoal::detail {
+
+/// f(from), ..., f(to - 1): unrolled where `to` is a std::integral_constant, and a plain loop where it is a
+/// number, since unrolling that costs registers and gains nothing.
+template <class Extent, class F>
+KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
+  if constexpr (std::is_same_v<Extent, int>) {
+    SHOAL_DO_NOT_UNROLL
+    for (int i = from; i < to; ++i) f(i);
+  } else {
+    SHOAL_UNROLL
+    for (int i = from; i < to; ++i) f(i);
+  }
+}
+
+} // namespace shoal::detail
 
 #endif

@@ -50,23 +50,20 @@ KOKKOS_FUNCTION void rescale_column(A& a, int from, Rows m, int j, const mask_t<
   using R = real_t<V>;
   using I = integer_t<V>;
   R top(0);
-  SHOAL_UNROLL
-  for (int i = from; i < m; ++i) top = maximum(top, max_part(a.get(i, j)));
+  loop(from, m, [&](int i) { top = maximum(top, max_part(a.get(i, j))); });
   // One below the exponent, so that the factor of the largest finite numbers is still normal.
   const I lowest(-format<number_t<V>>::bias);
   const I below = exponent(top) - I(1);
   const I d = select(where && (top > R(0)), select(below < lowest, lowest, below), I(0));
   const R factor = power_of_two<R>(I(0) - d);
-  SHOAL_UNROLL
-  for (int i = from; i < m; ++i) a.set(i, j, factor * a.get(i, j));
+  loop(from, m, [&](int i) { a.set(i, j, factor * a.get(i, j)); });
   e = e + d;
 }
 
 template <class A, class Rows, class V = typename A::Value>
 KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int j) {
   real_t<V> sum(0);
-  SHOAL_UNROLL
-  for (int i = from; i < m; ++i) sum += norm_squared(a.get(i, j));
+  loop(from, m, [&](int i) { sum += norm_squared(a.get(i, j)); });
   return sum;
 }
 
@@ -124,16 +121,13 @@ struct PivotedQr {
       SHOAL_UNROLL
       for (int j = k + 1; j < n; ++j) {
         V w(R(0)); // row k of this column is zero until now
-        SHOAL_UNROLL
-        for (int i = k + 1; i < m; ++i) w = conj_multiply_add(a.get(i, k), a.get(i, j), w);
+        loop(k + 1, m, [&](int i) { w = conj_multiply_add(a.get(i, k), a.get(i, j), w); });
         w = tau[k] * w;
         a.set(k, j, -w);
-        SHOAL_UNROLL
-        for (int i = k + 1; i < m; ++i) a.set(i, j, a.get(i, j) - a.get(i, k) * w);
+        loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
       }
       a.set(k, k, V(R(1) - tau[k]));
-      SHOAL_UNROLL
-      for (int i = k + 1; i < m; ++i) a.set(i, k, -(tau[k] * a.get(i, k)));
+      loop(k + 1, m, [&](int i) { a.set(i, k, -(tau[k] * a.get(i, k))); });
       a.swap_rows(k, row[k], m, k, n);
     }
   }
@@ -157,8 +151,7 @@ private:
     for (int j = k + 1; j < n; ++j) {
       const auto here = best == I(j);
       if (!any_of(here)) continue;
-      SHOAL_UNROLL
-      for (int i = k; i < m; ++i) a.swap_where(here, i, k, i, j);
+      loop(k, m, [&](int i) { a.swap_where(here, i, k, i, j); });
       SHOAL_UNROLL
       for (int i = 0; i < k; ++i) l.swap_where(here, k, i, j, i);
       swap_where(here, e[k], e[j]);
@@ -174,13 +167,12 @@ private:
     using I = integer_t<V>;
     I best(k);
     R best_size = norm_squared(a.get(k, k));
-    SHOAL_UNROLL
-    for (int i = k + 1; i < m; ++i) {
+    loop(k + 1, m, [&](int i) {
       const R size = norm_squared(a.get(i, k));
       const auto better = size > best_size;
       best = select(better, I(i), best);
       best_size = select(better, size, best_size);
-    }
+    });
     row[k] = best;
     a.swap_rows(k, best, m, k, n);
   }
@@ -195,23 +187,20 @@ private:
     const V beta = -(square_root(norm2) * phase_of(alpha));
     const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
     R v2(1);
-    SHOAL_UNROLL
-    for (int i = k + 1; i < m; ++i) {
+    loop(k + 1, m, [&](int i) {
       const V v = a.get(i, k) * inverse;
       v2 += norm_squared(v);
       a.set(i, k, v);
-    }
+    });
     tau[k] = select(zero, R(0), R(2) / v2);
     a.set(k, k, beta);
     SHOAL_UNROLL
     for (int j = k + 1; j < n; ++j) {
       V w = a.get(k, j);
-      SHOAL_UNROLL
-      for (int i = k + 1; i < m; ++i) w = conj_multiply_add(a.get(i, k), a.get(i, j), w);
+      loop(k + 1, m, [&](int i) { w = conj_multiply_add(a.get(i, k), a.get(i, j), w); });
       w = tau[k] * w;
       a.set(k, j, a.get(k, j) - w);
-      SHOAL_UNROLL
-      for (int i = k + 1; i < m; ++i) a.set(i, j, a.get(i, j) - a.get(i, k) * w);
+      loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
     }
   }
 
@@ -288,12 +277,12 @@ struct Rotation {
   }
 };
 
-/// |p^H q| <= tolerance |p| |q| counts as orthogonal. The factor of the unit roundoff is what rounding
-/// in the dot product of n-vectors leaves; see docs/accuracy.md.
+/// |p^H q| <= tolerance |p| |q| counts as orthogonal. The tolerance, 2 u n^(1/4), lies above what
+/// rounding leaves of the dot product of orthogonal n-vectors (docs/accuracy.md).
 template <class R>
 KOKKOS_FUNCTION R orthogonality_tolerance_squared(int n) {
   const number_t<R> u = 2 * unit_roundoff<R>;
-  return R(u * u * number_t<R>(n));
+  return R(u * u * Kokkos::sqrt(number_t<R>(n)));
 }
 
 /// Whether columns p < q are still to be turned: not orthogonal, or the larger not first.
@@ -363,31 +352,53 @@ KOKKOS_FUNCTION integer_t<V> jacobi(L& l, J& rotations, integer_t<V>* e, Cols n,
 
 } // namespace detail
 
+/// Whose largest entry is made real and positive, vector by vector.
+enum class SignRule {
+  none,
+  left, ///< U's; needs left vectors
+  right ///< V's: the left vectors of a wide matrix that is decomposed as its transpose
+};
+
+/// The rule that gives the left vectors of the matrix as the caller has it.
+KOKKOS_INLINE_FUNCTION SignRule sign_rule(bool fix_signs, bool transposed) {
+  return !fix_signs ? SignRule::none : transposed ? SignRule::right : SignRule::left;
+}
+
 /// What \ref svd is asked for at run time.
 struct SvdRequest {
   bool right_vectors = true; ///< whether V^H is stored
-  bool fix_signs = false;    ///< make the largest entry of each left vector real and positive
+  SignRule signs = SignRule::none;
   double tolerance = 0;      ///< s_k <= tolerance * s_0 is stored as 0
   int max_sweeps = 30;       ///< the bound on Jacobi sweeps, >= 1
 };
 
 namespace detail {
 
+/// The largest of the entries x(0), ..., x(m - 1) by magnitude, one by one.
+template <class V>
+struct Largest {
+  using R = real_t<V>;
+  R size2 = R(0);
+  V value = V(R(1));
+
+  KOKKOS_FUNCTION void see(const V& x, const R& x2) {
+    const auto larger = x2 > size2;
+    size2 = select(larger, x2, size2);
+    value = select(larger, x, value);
+  }
+};
+
 /// U = Q J by rows, in place, and for each column the factor that its entries are still to be multiplied
-/// with: it restores the length, which the rounding of many rotations moves, and with fix_signs the sign.
+/// with: it restores the length, which the rounding of many rotations moves, and on request the sign.
 template <class A, class J, int MaxCols, class Rows, class Cols, class V = typename A::Value>
 KOKKOS_FUNCTION void multiply_left_vectors(A& a, const J& rotations, Rows m, Cols n, bool fix_signs,
                                            V (&factor)[MaxCols]) {
   using R = real_t<V>;
-  R length2[MaxCols], largest2[MaxCols];
-  V largest[MaxCols];
+  R length2[MaxCols];
+  Largest<V> largest[MaxCols];
   SHOAL_UNROLL
-  for (int k = 0; k < n; ++k) {
-    length2[k] = largest2[k] = R(0);
-    largest[k] = V(R(1));
-  }
-  SHOAL_UNROLL
-  for (int i = 0; i < m; ++i) {
+  for (int k = 0; k < n; ++k) length2[k] = R(0);
+  loop(0, m, [&](int i) {
     V product[MaxCols];
     SHOAL_UNROLL
     for (int k = 0; k < n; ++k) {
@@ -400,17 +411,13 @@ KOKKOS_FUNCTION void multiply_left_vectors(A& a, const J& rotations, Rows m, Col
       a.set(i, k, product[k]);
       const R size2 = norm_squared(product[k]);
       length2[k] += size2;
-      if (fix_signs) {
-        const auto larger = size2 > largest2[k];
-        largest2[k] = select(larger, size2, largest2[k]);
-        largest[k] = select(larger, product[k], largest[k]);
-      }
+      if (fix_signs) largest[k].see(product[k], size2);
     }
-  }
+  });
   SHOAL_UNROLL
   for (int k = 0; k < n; ++k) {
     const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - length2[k]);
-    factor[k] = length * conjugate(phase_of(largest[k]));
+    factor[k] = length * conjugate(phase_of(largest[k].value));
   }
 }
 
@@ -442,11 +449,10 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   using I = integer_t<V>;
 
   R not_finite(0); // becomes NaN
-  SHOAL_UNROLL
-  for (int i = 0; i < m; ++i) {
+  loop(0, m, [&](int i) {
     SHOAL_UNROLL
     for (int k = 0; k < n; ++k) not_finite += poison(a.get(i, k));
-  }
+  });
 
   detail::PivotedQr<V, MaxCols> qr;
   qr.factor(a, l, m, n);
@@ -461,15 +467,29 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   const I sweeps = detail::jacobi<LeftVectors>(l, rotations, qr.exponent, n, request.max_sweeps,
                                                converged);
 
+  // U(:, k) is multiplied by factor[k], and V(:, k) by its phase.
   V factor[MaxCols];
   if constexpr (LeftVectors) {
     qr.form_q(a, m, n);
-    detail::multiply_left_vectors(a, rotations, m, n, request.fix_signs, factor);
+    detail::multiply_left_vectors(a, rotations, m, n, request.signs == SignRule::left, factor);
+  } else {
     SHOAL_UNROLL
-    for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < n; ++k) factor[k] = V(R(1));
+  }
+  if (request.signs == SignRule::right) {
+    SHOAL_UNROLL
+    for (int k = 0; k < n; ++k) {
+      detail::Largest<V> largest;
+      SHOAL_UNROLL
+      for (int i = 0; i < n; ++i) largest.see(l.get(i, k), norm_squared(l.get(i, k)));
+      factor[k] = conjugate(phase_of(largest.value)) * factor[k];
+    }
+  }
+  if constexpr (LeftVectors) {
+    loop(0, m, [&](int i) {
       SHOAL_UNROLL
       for (int k = 0; k < n; ++k) store_u(i, k, factor[k] * a.get(i, k) + V(not_finite));
-    }
+    });
   }
 
   R previous(0), cutoff(0);
@@ -484,8 +504,7 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
     if (request.right_vectors) {
       V inverse = from_real<V>(R(1) / size);
-      if constexpr (LeftVectors)
-        if (request.fix_signs) inverse = inverse * phase_of(conjugate(factor[k]));
+      if (request.signs != SignRule::none) inverse = inverse * phase_of(conjugate(factor[k]));
       SHOAL_UNROLL
       for (int i = 0; i < n; ++i)
         store_vt(k, qr.column[i], inverse * conjugate(l.get(i, k)) + V(not_finite));

@@ -114,12 +114,13 @@ public:
     }
     bool converged;
     const int sweeps = jacobi(request.max_sweeps, converged);
+    if (request.signs == lane::SignRule::right) fix_right_signs();
     if (m_left) {
       complete_left_vectors(u, u_cols, not_finite);
       form_q();
-      store_left_vectors(u, u_cols, request.fix_signs, not_finite);
+      store_left_vectors(u, u_cols, request.signs == lane::SignRule::left, not_finite);
     }
-    store_right_vectors(vt, vt_rows, request.fix_signs && m_left, not_finite);
+    store_right_vectors(vt, vt_rows, request.signs == lane::SignRule::left, not_finite);
     store_values(s, s_size, R(number_t<V>(request.tolerance)), not_finite);
     return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
   }
@@ -367,6 +368,20 @@ private:
     return true;
   }
 
+  /// Makes the largest entry of each column of L real and positive; the columns of J follow.
+  KOKKOS_FUNCTION void fix_right_signs() const {
+    for_team(0, m_cols, [&](int k) {
+      const int largest = vector_argmax<R>(m_member, 0, m_cols,
+                                           [&](int i) { return norm_squared(m_l.get(i, k)); });
+      const V phase = conjugate(phase_of(m_l.get(largest, k)));
+      for_vector(0, m_cols, [&](int i) {
+        m_l.set(i, k, phase * m_l.get(i, k));
+        if (m_left) m_j.set(i, k, phase * m_j.get(i, k));
+      });
+    });
+    barrier();
+  }
+
   /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the reflectors.
   template <class MatrixU>
   KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols, const R& not_finite) const {
@@ -514,7 +529,8 @@ KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u
   char* const small = static_cast<char*>(scratch);
   detail::Svd<T, Member> work(member, m, n, of_m != Vectors::none, small, small + size.small,
                               small + size.small + size.square);
-  const lane::SvdRequest request{of_n != Vectors::none, options.fix_signs, options.tolerance,
+  const lane::SvdRequest request{of_n != Vectors::none,
+                                 lane::sign_rule(options.fix_signs, !tall), options.tolerance,
                                  options.max_sweeps};
   const auto s_size = static_cast<int>(s.extent(0));
   if (tall)

@@ -19,7 +19,9 @@ void on_kernel(const char* name, uint32_t, uint64_t*) {
   if (recording) recording->kernels.emplace_back(name);
 }
 void on_fence(const char* name, uint32_t, uint64_t*) {
-  if (recording) recording->fences.emplace_back(name);
+  // Kokkos fences around every callback that is set; those are the test's own.
+  if (recording && std::string(name).find("Profile Tool Fence") == std::string::npos)
+    recording->fences.emplace_back(name);
 }
 void on_allocation(Kokkos::Tools::SpaceHandle, const char* name, const void*, uint64_t) {
   if (recording) recording->allocations.emplace_back(name);
@@ -51,7 +53,6 @@ void expect_quiet(const Log& log, const std::string& region, const std::string& 
   EXPECT_EQ(log.regions, std::vector<std::string>{region});
   EXPECT_EQ(log.kernels, std::vector<std::string>{kernel});
   EXPECT_TRUE(log.allocations.empty()) << log.allocations.front();
-  // On OpenMP a kernel's own end is no fence that a caller could avoid; nothing else is allowed.
   for (const std::string& fence : log.fences) ADD_FAILURE() << "fence: " << fence;
 }
 

@@ -86,13 +86,18 @@ Figures check_svd(const HostBatch<T>& a, int b, const HostBatch<T>& u, const Hos
           x += wide(u(b, i, p)) * (s(b, p, 0) * scale) * wide(vt(b, p, j));
         residual += std::norm(x);
       }
-    if (norm > 0) residual /= norm;
-    f.residual = Figures::larger(f.residual, static_cast<double>(std::sqrt(residual) / bound));
+    // Results near the underflow limit are rounded to the grid of subnormal numbers.
+    const long double grid = std::numeric_limits<RealOf<T>>::denorm_min() * scale * std::sqrt(1.0L * k);
+    const long double off = std::isnan(residual) ? residual : std::max(std::sqrt(residual) - grid, 0.0L);
+    f.residual = Figures::larger(f.residual,
+                                 static_cast<double>(off / (norm > 0 ? std::sqrt(norm) : 1) / bound));
   }
   if (u.cols > 0) f.left = static_cast<double>(orthogonality(u, b, true) / bound);
   if (vt.rows > 0) f.right = static_cast<double>(orthogonality(vt, b, false) / bound);
   for (int i = 0; i < k && !sigma.empty(); ++i) {
-    const long double off = std::abs(s(b, i, 0) - sigma[i]);
+    const long double difference = std::abs(s(b, i, 0) - sigma[i]);
+    const long double grid = std::numeric_limits<RealOf<T>>::denorm_min();
+    const long double off = difference <= grid ? 0 : difference; // NaN stays
     const long double unit_of = sigma[0] > 0 ? sigma[0] : 1;
     f.values = Figures::larger(f.values, static_cast<double>(off / unit_of / bound));
   }
