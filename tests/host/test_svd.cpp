@@ -69,6 +69,7 @@ TYPED_TEST(Svd, MeetsTheContractOnEveryFamilyAndShape) {
   for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17, 32, 33, 40})
     for (const std::int64_t m : {n, n + 1, 2 * n, std::int64_t(15), std::int64_t(100)}) {
       if (n > 10 && m == 15) continue; // 15 x 16 and the like come by the wide shapes
+      if (n > 16 && m == (n % 2 ? 100 : 2 * n)) continue; // time
       for (const bool wide : {false, true}) {
         if (wide && m == n) continue;
         const Family<T> family = wide ? families<T>(n, m) : families<T>(m, n);
@@ -146,6 +147,7 @@ TYPED_TEST(Svd, KeepsTheLargestValuesWhereSIsShorter) {
     for (const SvdPath path : every_path<SvdPath>())
       for (const std::int64_t rank : {std::int64_t(0), std::int64_t(1), k / 2, k - 1}) {
         for (const Layout layout : {Layout::right, Layout::left, Layout::padded_cols}) {
+          if (n > 30 && (layout != Layout::right || rank < k / 2)) continue; // time
           SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, layout, path);
           job.rank = rank;
           if (!try_svd(family.matrices, job)) continue;
@@ -172,6 +174,7 @@ TYPED_TEST(Svd, ToleranceZeroesSmallValuesAndNothingElse) {
     const Family<T> family = families<T>(m, n, 5);
     for (const SvdPath path : every_path<SvdPath>())
       for (const double tolerance : {1e-3, 0.3, 0.75}) {
+        if (n > 60 && (path != SvdPath::automatic || tolerance != 0.3)) continue; // time
         SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, Layout::right, path);
         const auto whole = try_svd(family.matrices, job);
         job.options.tolerance = tolerance;
@@ -208,6 +211,7 @@ TYPED_TEST(Svd, SignRuleMakesTheLargestEntryOfEachLeftVectorPositive) {
     const auto sigma = references(family.matrices);
     for (const SvdPath path : every_path<SvdPath>())
       for (const Vectors right : {Vectors::none, Vectors::thin}) {
+        if (n > 60 && (path != SvdPath::automatic || right == Vectors::none)) continue; // time
         SvdJob job = SvdJob::of(Vectors::thin, right, Layout::right, path);
         job.options.fix_signs = true;
         if (!try_svd(family.matrices, job)) continue;

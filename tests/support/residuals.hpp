@@ -166,8 +166,9 @@ struct Worst {
   long double value = 0;
   std::string where = "nowhere";
 
+  /// NaN is the worst of all.
   void see(long double v, const std::string& place) {
-    if (!(v <= value)) {
+    if (value == value && !(v <= value)) {
       value = v;
       where = place;
     }
