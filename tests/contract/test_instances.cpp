@@ -199,5 +199,56 @@ TYPED_TEST(Instances, AlternatingBatchSizes) {
   }
 }
 
+/// One kernel a call, named after the path of the plan; none where there is nothing to do.
+TYPED_TEST(Instances, ThePlanIsWhatRuns) {
+  using T = TypeParam;
+  Random random(seed());
+  const Exec exec;
+  for (const std::int64_t batch : {0, 40})
+    for (const std::int64_t n : {0, 3, 9}) {
+      const DeviceBatch<T> a(Layout::right, random_batch<T>(random, batch, n, n));
+      const DeviceBatch<T> c(Layout::right, batch, n, n);
+      const DeviceBatch<Real<T>> s(Layout::right, batch, n, 1);
+      for (const GemmPath path : every_path<GemmPath>()) {
+        GemmOptions options;
+        options.path = path;
+        GemmPlan plan;
+        try {
+          plan = gemm_plan(exec, a.right(), a.right(), c.right(), options);
+        } catch (const shoal::invalid_argument&) {
+          continue;
+        }
+        ToolsRecord record;
+        gemm(exec, T(1), a.right(), a.right(), T(0), c.right(), options);
+        record.stop();
+        ASSERT_EQ(record.kernels.size(), batch > 0 && n > 0 ? 1u : 0u) << plan;
+        if (!record.kernels.empty()) {
+          EXPECT_EQ(record.kernels[0].label, std::string("shoal::gemm::") + to_string(plan.path));
+        }
+      }
+      for (const SvdPath path : every_path<SvdPath>()) {
+        SvdOptions options;
+        options.path = path;
+        SvdPlan plan;
+        try {
+          plan = svd_plan(exec, a.right(), unwanted, s.vectors(), unwanted, unwanted, options);
+        } catch (const shoal::invalid_argument&) {
+          continue;
+        }
+        ToolsRecord record;
+        svd_values(exec, a.right(), s.vectors(), unwanted, options);
+        record.stop();
+        ASSERT_LE(record.kernels.size(), 1u) << plan;
+        if (batch == 0) {
+          EXPECT_TRUE(record.kernels.empty()) << plan;
+        } else if (n > 0) {
+          ASSERT_EQ(record.kernels.size(), 1u) << plan;
+          EXPECT_EQ(record.kernels[0].label, std::string("shoal::svd::") + to_string(plan.path));
+        }
+      }
+    }
+  Kokkos::fence();
+}
+
 } // namespace
 } // namespace shoal::test
