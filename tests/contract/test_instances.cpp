@@ -9,8 +9,9 @@
 #include <gtest/gtest.h>
 
 /// \file
-/// How the host calls behave towards the program around them: no fence, no allocation where a workspace is
-/// given, kernels under shoal's own labels, on the instance that was passed and no other.
+/// How the host calls behave towards the program around them: no fence, no allocation where a
+/// workspace is given, kernels under shoal's own labels, on the instance that was passed and no
+/// other.
 namespace shoal::test {
 namespace {
 
@@ -38,8 +39,9 @@ struct Decomposition {
   Kokkos::View<char*, Memory> workspace;
 
   Decomposition(const HostBatch<T>& x, const Exec& exec)
-      : a(Layout::right, x), u(Layout::right, x.batch, x.rows, least(x)), vt(Layout::right, x.batch, least(x), x.cols),
-        s(Layout::right, x.batch, least(x), 1), info(Layout::right, x.batch, 1, 1) {
+      : a(Layout::right, x), u(Layout::right, x.batch, x.rows, least(x)),
+        vt(Layout::right, x.batch, least(x), x.cols), s(Layout::right, x.batch, least(x), 1),
+        info(Layout::right, x.batch, 1, 1) {
     const std::size_t bytes =
         svd_workspace_size(exec, a.right(), u.right(), s.vectors(), vt.right(), info.entries());
     workspace = Kokkos::View<char*, Memory>("workspace", bytes + 1);
@@ -80,7 +82,8 @@ void expect_quiet(const ToolsRecord& record, const Exec& exec, const std::string
   EXPECT_TRUE(named) << "no region shoal::" << operation << " among:" << list(record.regions);
 }
 
-const std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{2, 2}, {15, 3}, {3, 15}, {8, 8}, {40, 33}, {70, 70}};
+const std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{2, 2}, {15, 3},  {3, 15},
+                                                                {8, 8}, {40, 33}, {70, 70}};
 
 TYPED_TEST(Instances, CallsNeitherFenceNorAllocate) {
   using T = TypeParam;
@@ -112,7 +115,8 @@ TYPED_TEST(Instances, CallsNeitherFenceNorAllocate) {
     }
     {
       ToolsRecord record;
-      (void)svd_workspace_size(exec, work.a.right(), work.u.right(), work.s.vectors(), work.vt.right());
+      (void)svd_workspace_size(exec, work.a.right(), work.u.right(), work.s.vectors(),
+                               work.vt.right());
       (void)gemm_plan(exec, work.a.right(), b.right(), c.right());
       record.stop();
       EXPECT_TRUE(record.fences.empty() && record.allocations.empty() && record.kernels.empty());
@@ -142,15 +146,16 @@ TYPED_TEST(Instances, WorkRunsOnTheInstanceThatIsPassed) {
     }
 }
 
-/// Two instances at once, each with its own workspace, batch sizes alternating: the results are those of one
-/// instance alone.
+/// Two instances at once, each with its own workspace, batch sizes alternating: the results are
+/// those of one instance alone.
 TYPED_TEST(Instances, TwoInstancesAtOnce) {
   using T = TypeParam;
   Random random(seed());
   const auto instances = more_instances<Exec>();
   for (const auto& [m, n] : shapes) {
     const std::int64_t large = m > 30 ? 3 : 300, small = m > 30 ? 1 : 7;
-    const HostBatch<T> x = random_batch<T>(random, large, m, n), y = random_batch<T>(random, small, m, n);
+    const HostBatch<T> x = random_batch<T>(random, large, m, n),
+                       y = random_batch<T>(random, small, m, n);
     Decomposition<T> alone_x(x, Exec()), alone_y(y, Exec());
     alone_x.poison_outputs();
     alone_y.poison_outputs();
@@ -166,10 +171,12 @@ TYPED_TEST(Instances, TwoInstancesAtOnce) {
     }
     Kokkos::fence();
     EXPECT_TRUE(on_first.u.get().same(alone_x.u.get()) && on_first.s.get().same(alone_x.s.get()) &&
-                on_first.vt.get().same(alone_x.vt.get()) && on_first.info.get().same(alone_x.info.get()))
+                on_first.vt.get().same(alone_x.vt.get()) &&
+                on_first.info.get().same(alone_x.info.get()))
         << m << " x " << n;
-    EXPECT_TRUE(on_second.u.get().same(alone_y.u.get()) && on_second.s.get().same(alone_y.s.get()) &&
-                on_second.vt.get().same(alone_y.vt.get()) && on_second.info.get().same(alone_y.info.get()))
+    EXPECT_TRUE(
+        on_second.u.get().same(alone_y.u.get()) && on_second.s.get().same(alone_y.s.get()) &&
+        on_second.vt.get().same(alone_y.vt.get()) && on_second.info.get().same(alone_y.info.get()))
         << m << " x " << n;
   }
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 /// \file
-/// What can be checked before a launch is: the call throws invalid_argument that names the function, the
-/// argument, what came and what was expected, and has written nothing.
+/// What can be checked before a launch is: the call throws invalid_argument that names the
+/// function, the argument, what came and what was expected, and has written nothing.
 namespace shoal::test {
 namespace {
 
@@ -32,7 +32,8 @@ void expect_refusal(const std::string& function, const std::string& argument,
     EXPECT_EQ(e.function(), function) << text;
     EXPECT_EQ(e.argument(), argument) << text;
     EXPECT_EQ(text.rfind(function + ": " + argument + ": ", 0), 0u) << text;
-    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+    for (const std::string& part : parts)
+      EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
     const std::invalid_argument* const base = &e; // users may catch the standard's class
     EXPECT_NE(base, nullptr);
     Exec().fence();
@@ -54,13 +55,55 @@ TYPED_TEST(Arguments, GemmExtentsThatDisagree) {
   const Case cases[] = {
       {{9, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 0", "9", "5"}},
       {{batch, m, k}, {9, k, n}, {batch, m, n}, Op::none, Op::none, "B", {"extent 0", "9", "5"}},
-      {{batch, 9, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 1", "9", "3"}},
-      {{batch, m, k}, {batch, k, 9}, {batch, m, n}, Op::none, Op::none, "B", {"extent 2", "9", "4"}},
-      {{batch, m, k}, {batch, 9, n}, {batch, m, n}, Op::none, Op::none, "B", {"extent 1", "9", "6"}},
-      {{batch, m, k}, {batch, k, n}, {batch, m, n}, Op::transpose, Op::none, "A", {"extent 2", "6", "3"}},
-      {{batch, k, m}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 1", "6", "3"}},
-      {{batch, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::conj_transpose, "B", {"extent 1", "6", "4"}},
-      {{batch, k, m}, {batch, n, 9}, {batch, m, n}, Op::conj_transpose, Op::transpose, "B", {"extent 2", "9", "6"}},
+      {{batch, 9, k},
+       {batch, k, n},
+       {batch, m, n},
+       Op::none,
+       Op::none,
+       "A",
+       {"extent 1", "9", "3"}},
+      {{batch, m, k},
+       {batch, k, 9},
+       {batch, m, n},
+       Op::none,
+       Op::none,
+       "B",
+       {"extent 2", "9", "4"}},
+      {{batch, m, k},
+       {batch, 9, n},
+       {batch, m, n},
+       Op::none,
+       Op::none,
+       "B",
+       {"extent 1", "9", "6"}},
+      {{batch, m, k},
+       {batch, k, n},
+       {batch, m, n},
+       Op::transpose,
+       Op::none,
+       "A",
+       {"extent 2", "6", "3"}},
+      {{batch, k, m},
+       {batch, k, n},
+       {batch, m, n},
+       Op::none,
+       Op::none,
+       "A",
+       {"extent 1", "6", "3"}},
+      {{batch, m, k},
+       {batch, k, n},
+       {batch, m, n},
+       Op::none,
+       Op::conj_transpose,
+       "B",
+       {"extent 1", "6", "4"}},
+      {{batch, k, m},
+       {batch, n, 9},
+       {batch, m, n},
+       Op::conj_transpose,
+       Op::transpose,
+       "B",
+       {"extent 2", "9", "6"}},
       {{1, m, k}, {batch, k, n}, {batch, m, n}, Op::none, Op::none, "A", {"extent 0", "1", "5"}},
   };
   for (const Case& x : cases) {
@@ -105,7 +148,9 @@ TYPED_TEST(Arguments, GemmOverlap) {
   const auto all = memory.right();
   const DeviceBatch<T> other(Layout::right, HostBatch<T>(4, 6, 6, T(1)));
   T* const data = all.data();
-  const auto part = [&](std::int64_t offset) { return strided_batch<Memory>(data + offset, 4, 6, 6, 36, 6, 1); };
+  const auto part = [&](std::int64_t offset) {
+    return strided_batch<Memory>(data + offset, 4, 6, 6, 36, 6, 1);
+  };
   for (const std::int64_t offset : {0, 1, 35, 36, 143})
     for (const bool swap : {false, true}) {
       const auto x = part(swap ? offset : 0), c = part(swap ? 0 : offset);
@@ -119,13 +164,19 @@ TYPED_TEST(Arguments, GemmOverlap) {
   // Side by side is no overlap, whether in blocks, rows, columns or matrices.
   EXPECT_NO_THROW(gemm(Exec(), T(1), part(0), other.right(), T(0), part(144)));
   Exec().fence();
-  const auto columns = [&](std::int64_t first) { return strided_batch<Memory>(data + first, 4, 6, 3, 36, 6, 1); };
+  const auto columns = [&](std::int64_t first) {
+    return strided_batch<Memory>(data + first, 4, 6, 3, 36, 6, 1);
+  };
   const DeviceBatch<T> square(Layout::right, HostBatch<T>(4, 3, 3, T(1)));
   EXPECT_NO_THROW(gemm(Exec(), T(1), columns(0), square.right(), T(0), columns(3)));
   EXPECT_NO_THROW(gemm(Exec(), T(1), columns(3), square.right(), T(0), columns(0)));
-  const auto rows = [&](std::int64_t first) { return strided_batch<Memory>(data + 6 * first, 4, 3, 6, 36, 6, 1); };
+  const auto rows = [&](std::int64_t first) {
+    return strided_batch<Memory>(data + 6 * first, 4, 3, 6, 36, 6, 1);
+  };
   EXPECT_NO_THROW(gemm(Exec(), T(1), square.right(), rows(0), T(0), rows(3)));
-  const auto alternate = [&](std::int64_t first) { return strided_batch<Memory>(data + 36 * first, 4, 6, 6, 72, 6, 1); };
+  const auto alternate = [&](std::int64_t first) {
+    return strided_batch<Memory>(data + 36 * first, 4, 6, 6, 72, 6, 1);
+  };
   EXPECT_NO_THROW(gemm(Exec(), T(1), alternate(0), other.right(), T(0), alternate(1)));
   expect_refusal("shoal::gemm", "C", {"overlap"},
                  [&] { gemm(Exec(), T(1), columns(0), square.right(), T(0), columns(2)); });
@@ -159,10 +210,12 @@ TYPED_TEST(Arguments, GemmOptionsOutOfRange) {
   };
   GemmOptions options;
   options.op_a = static_cast<Op>('X');
-  expect_refusal("shoal::gemm", "options.op_a", {"88", "none, transpose or conj_transpose"}, call(options));
+  expect_refusal("shoal::gemm", "options.op_a", {"88", "none, transpose or conj_transpose"},
+                 call(options));
   options = {};
   options.op_b = static_cast<Op>(0);
-  expect_refusal("shoal::gemm", "options.op_b", {"0", "none, transpose or conj_transpose"}, call(options));
+  expect_refusal("shoal::gemm", "options.op_b", {"0", "none, transpose or conj_transpose"},
+                 call(options));
   options = {};
   options.path = GemmPath::lane; // 5 x 5 is too large for it
   expect_refusal("shoal::gemm", "options.path", {"5", "4"}, call(options));
@@ -178,7 +231,8 @@ struct Outputs {
   DeviceBatch<Real<T>> s;
   DeviceBatch<int> info;
 
-  Outputs(std::vector<std::int64_t> eu, std::vector<std::int64_t> es, std::vector<std::int64_t> evt, std::int64_t einfo)
+  Outputs(std::vector<std::int64_t> eu, std::vector<std::int64_t> es, std::vector<std::int64_t> evt,
+          std::int64_t einfo)
       : u(Layout::right, eu[0], eu[1], eu[2]), vt(Layout::right, evt[0], evt[1], evt[2]),
         s(Layout::right, es[0], es[1], 1), info(Layout::right, einfo, 1, 1) {
     u.fill(poison<T>());
@@ -186,7 +240,9 @@ struct Outputs {
     s.fill(poison<Real<T>>());
     info.fill(poison<int>());
   }
-  bool untouched() const { return u.untouched() && vt.untouched() && s.untouched() && info.untouched(); }
+  bool untouched() const {
+    return u.untouched() && vt.untouched() && s.untouched() && info.untouched();
+  }
 };
 
 TYPED_TEST(Arguments, SvdExtentsThatDisagree) {
@@ -229,7 +285,8 @@ TYPED_TEST(Arguments, SvdExtentsThatDisagree) {
       svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
     });
     expect_refusal("shoal::svd", x.argument, x.parts, [&] {
-      svd_plan(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
+      svd_plan(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(),
+               options);
     });
     EXPECT_TRUE(o.untouched() && a.untouched());
   }
@@ -239,7 +296,8 @@ TYPED_TEST(Arguments, SvdOptionsOutOfRange) {
   using T = TypeParam;
   const DeviceBatch<T> a(Layout::right, HostBatch<T>(5, 7, 3, T(1)));
   const Outputs<T> o({5, 7, 3}, {5, 3}, {5, 3, 3}, 5);
-  const auto expect = [&](const SvdOptions& options, const char* argument, const std::vector<std::string>& parts) {
+  const auto expect = [&](const SvdOptions& options, const char* argument,
+                          const std::vector<std::string>& parts) {
     expect_refusal("shoal::svd", argument, parts, [&] {
       svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), options);
     });
@@ -280,9 +338,8 @@ TYPED_TEST(Arguments, SvdNullDataAndOverlap) {
   const Outputs<T> o({5, 3, 3}, {5, 3}, {5, 3, 3}, 5);
   using View = typename DeviceBatch<T>::Right;
   const View null(static_cast<T*>(nullptr), 5, 3, 3);
-  const auto run = [&](const auto& va, const auto& vu, const auto& vs, const auto& vvt, const auto& vinfo) {
-    svd(Exec(), va, vu, vs, vvt, vinfo);
-  };
+  const auto run = [&](const auto& va, const auto& vu, const auto& vs, const auto& vvt,
+                       const auto& vinfo) { svd(Exec(), va, vu, vs, vvt, vinfo); };
   const auto u = o.u.right(), vt = o.vt.right();
   const auto s = o.s.vectors();
   const auto info = o.info.entries();
@@ -294,8 +351,10 @@ TYPED_TEST(Arguments, SvdNullDataAndOverlap) {
   expect_refusal("shoal::svd", "Vt", {"null", "45"}, [&] { run(a.right(), u, s, null, info); });
   expect_refusal("shoal::svd", "info", {"null", "5"}, [&] { run(a.right(), u, s, vt, null_info); });
 
-  expect_refusal("shoal::svd", "U", {"overlap", "A"}, [&] { run(a.right(), a.right(), s, vt, info); });
-  expect_refusal("shoal::svd", "Vt", {"overlap", "A"}, [&] { run(a.right(), u, s, a.right(), info); });
+  expect_refusal("shoal::svd", "U", {"overlap", "A"},
+                 [&] { run(a.right(), a.right(), s, vt, info); });
+  expect_refusal("shoal::svd", "Vt", {"overlap", "A"},
+                 [&] { run(a.right(), u, s, a.right(), info); });
   try {
     run(a.right(), u, s, u, info);
     ADD_FAILURE() << "U and Vt in one memory accepted";
@@ -310,13 +369,14 @@ TYPED_TEST(Arguments, SvdWorkspaceTooSmall) {
   const std::int64_t n = 300;
   const DeviceBatch<T> a(Layout::right, HostBatch<T>(2, n, n, T(1)));
   const Outputs<T> o({2, n, n}, {2, n}, {2, n, n}, 2);
-  const std::size_t needed =
-      svd_workspace_size(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries());
+  const std::size_t needed = svd_workspace_size(Exec(), a.right(), o.u.right(), o.s.vectors(),
+                                                o.vt.right(), o.info.entries());
   ASSERT_GT(needed, 0u) << "a larger matrix is needed for this test";
   const Kokkos::View<char*, Memory> memory("workspace", needed + 16);
   const auto call = [&](Workspace workspace) {
     return [&, workspace] {
-      svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), {}, workspace);
+      svd(Exec(), a.right(), o.u.right(), o.s.vectors(), o.vt.right(), o.info.entries(), {},
+          workspace);
     };
   };
   expect_refusal("shoal::svd", "workspace", {std::to_string(needed - 1), std::to_string(needed)},

@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 /// \file
-/// Batches of no matrices and matrices without rows or columns are ordinary inputs with a defined result.
+/// Batches of no matrices and matrices without rows or columns are ordinary inputs with a defined
+/// result.
 namespace shoal::test {
 namespace {
 
@@ -55,16 +56,20 @@ TYPED_TEST(Empty, GemmWithoutElementsTouchesNothing) {
   struct Shape {
     std::int64_t batch, m, n, k;
   };
-  for (const auto& s : {Shape{0, 3, 4, 5}, Shape{0, 70, 70, 70}, Shape{7, 0, 4, 5}, Shape{7, 3, 0, 5},
-                        Shape{7, 0, 0, 5}, Shape{7, 0, 4, 0}, Shape{0, 0, 0, 0}, Shape{7, 0, 0, 0}})
+  for (const auto& s :
+       {Shape{0, 3, 4, 5}, Shape{0, 70, 70, 70}, Shape{7, 0, 4, 5}, Shape{7, 3, 0, 5},
+        Shape{7, 0, 0, 5}, Shape{7, 0, 4, 0}, Shape{0, 0, 0, 0}, Shape{7, 0, 0, 0}})
     for (const GemmPath path : {GemmPath::automatic, GemmPath::team})
       for (const Layout layout : output_layouts) {
         GemmOptions options;
         options.path = path;
-        DeviceBatch<T> a(layout, s.batch, s.m, s.k), b(layout, s.batch, s.k, s.n), c(layout, s.batch, s.m, s.n);
+        DeviceBatch<T> a(layout, s.batch, s.m, s.k), b(layout, s.batch, s.k, s.n),
+            c(layout, s.batch, s.m, s.n);
         if (layout == Layout::pointers)
-          EXPECT_NO_THROW(gemm(exec, T(1), a.pointers(), b.pointers(), T(1), c.pointers(), options));
-        else EXPECT_NO_THROW(gemm(exec, T(1), a.strided(), b.strided(), T(1), c.strided(), options));
+          EXPECT_NO_THROW(
+              gemm(exec, T(1), a.pointers(), b.pointers(), T(1), c.pointers(), options));
+        else
+          EXPECT_NO_THROW(gemm(exec, T(1), a.strided(), b.strided(), T(1), c.strided(), options));
         if (layout == Layout::right) {
           EXPECT_NO_THROW(gemm(exec, T(1), a.right(), b.right(), T(1), c.right(), options));
         }
@@ -100,7 +105,8 @@ void expect_identity(const HostBatch<T>& x, std::int64_t order, const std::strin
   for (std::int64_t b = 0; b < x.batch; ++b)
     for (std::int64_t i = 0; i < order; ++i)
       for (std::int64_t j = 0; j < order; ++j)
-        ASSERT_TRUE(x(b, i, j) == T(static_cast<Real<T>>(i == j))) << where << " at " << i << ", " << j;
+        ASSERT_TRUE(x(b, i, j) == T(static_cast<Real<T>>(i == j)))
+            << where << " at " << i << ", " << j;
 }
 
 TYPED_TEST(Empty, FullVectorsOfAMatrixWithoutEntriesAreTheIdentity) {
@@ -124,7 +130,8 @@ TYPED_TEST(Empty, FullVectorsOfAMatrixWithoutEntriesAreTheIdentity) {
 
 TYPED_TEST(Empty, ThinVectorsOfAMatrixWithoutEntriesAreNone) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 4}, {4, 0}, {90, 0}, {0, 90}})
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 4}, {4, 0}, {90, 0}, {0, 90}})
     for (const Layout layout : output_layouts) {
       const HostBatch<T> a(6, m, n);
       for (const Vectors vectors : {Vectors::thin, Vectors::none}) {
@@ -139,7 +146,8 @@ TYPED_TEST(Empty, ThinVectorsOfAMatrixWithoutEntriesAreNone) {
 
 TYPED_TEST(Empty, SvdOfNoMatricesDoesNothing) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {15, 3}, {3, 15}, {90, 90}, {0, 3}})
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {3, 3}, {15, 3}, {3, 15}, {90, 90}, {0, 3}})
     for (const Layout layout : output_layouts)
       for (const Vectors vectors : {Vectors::none, Vectors::thin, Vectors::full}) {
         const SvdJob job = SvdJob::of(vectors, vectors, layout);
@@ -153,7 +161,8 @@ TYPED_TEST(Empty, SvdOfNoMatricesDoesNothing) {
 TYPED_TEST(Empty, RankZeroOfAMatrixWithEntries) {
   using T = TypeParam;
   Random random(seed());
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {15, 3}, {3, 15}, {12, 9}}) {
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {15, 3}, {3, 15}, {12, 9}}) {
     const HostBatch<T> a = random_batch<T>(random, 10, m, n);
     SvdJob job = SvdJob::of(Vectors::full, Vectors::full);
     job.rank = 0;

@@ -10,8 +10,9 @@
 #include <sstream>
 
 /// \file
-/// shoal::gemm against a long double reference within the contract's bound for each element: every small
-/// shape, odd ones, every op, layout, path, and the special values of alpha, beta and the data.
+/// shoal::gemm against a long double reference within the contract's bound for each element: every
+/// small shape, odd ones, every op, layout, path, and the special values of alpha, beta and the
+/// data.
 namespace shoal::test {
 namespace {
 
@@ -24,8 +25,8 @@ constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conj_transpose};
 struct Shape {
   std::int64_t m, n, k;
 };
-constexpr Shape odd_shapes[] = {{15, 3, 3},   {3, 15, 3},   {64, 8, 8},   {2, 2, 300},  {9, 4, 1},
-                                {17, 19, 23}, {33, 33, 33}, {64, 64, 64}, {70, 5, 90},  {1, 1, 1000},
+constexpr Shape odd_shapes[] = {{15, 3, 3},   {3, 15, 3},   {64, 8, 8},   {2, 2, 300}, {9, 4, 1},
+                                {17, 19, 23}, {33, 33, 33}, {64, 64, 64}, {70, 5, 90}, {1, 1, 1000},
                                 {1, 100, 1},  {100, 1, 1},  {5, 1, 7},    {1, 7, 5}};
 
 struct Where {
@@ -36,10 +37,10 @@ struct Where {
 template <class T>
 std::string describe(const GemmCase<T>& p, const Where& w) {
   std::ostringstream out;
-  out << scalar_name<T>() << " m " << p.c.rows << ", n " << p.c.cols << ", k " << p.k() << ", batch "
-      << p.c.batch << ", ops " << to_string(p.op_a) << " " << to_string(p.op_b) << ", alpha " << p.alpha
-      << ", beta " << p.beta << ", layouts " << w.a << " " << w.b << " " << w.c << ", path "
-      << to_string(w.path);
+  out << scalar_name<T>() << " m " << p.c.rows << ", n " << p.c.cols << ", k " << p.k()
+      << ", batch " << p.c.batch << ", ops " << to_string(p.op_a) << " " << to_string(p.op_b)
+      << ", alpha " << p.alpha << ", beta " << p.beta << ", layouts " << w.a << " " << w.b << " "
+      << w.c << ", path " << to_string(w.path);
   return out.str();
 }
 
@@ -51,8 +52,10 @@ GemmCase<T> make_case(Random& random, std::int64_t batch, const Shape& s, Op op_
   p.op_b = op_b;
   p.alpha = alpha;
   p.beta = beta;
-  p.a = op_a == Op::none ? random_batch<T>(random, batch, s.m, s.k) : random_batch<T>(random, batch, s.k, s.m);
-  p.b = op_b == Op::none ? random_batch<T>(random, batch, s.k, s.n) : random_batch<T>(random, batch, s.n, s.k);
+  p.a = op_a == Op::none ? random_batch<T>(random, batch, s.m, s.k)
+                         : random_batch<T>(random, batch, s.k, s.m);
+  p.b = op_b == Op::none ? random_batch<T>(random, batch, s.k, s.n)
+                         : random_batch<T>(random, batch, s.n, s.k);
   p.c = random_batch<T>(random, batch, s.m, s.n);
   // beta = 0 must not read C.
   if (beta == T(0)) p.c = HostBatch<T>(batch, s.m, s.n, poison<T>());
@@ -97,8 +100,8 @@ HostBatch<T> run_gemm(const GemmCase<T>& p, const Where& w, GemmPlan* plan = nul
   return c.get();
 }
 
-/// Runs a case and holds it to the bound. A named path may refuse a shape; which one it must take is
-/// written in the documentation of GemmPath.
+/// Runs a case and holds it to the bound. A named path may refuse a shape; which one it must take
+/// is written in the documentation of GemmPath.
 template <class T>
 std::optional<GemmPlan> expect_case(const GemmCase<T>& p, const Where& w, Worst& worst) {
   GemmPlan plan;
@@ -109,7 +112,8 @@ std::optional<GemmPlan> expect_case(const GemmCase<T>& p, const Where& w, Worst&
     EXPECT_EQ(e.argument(), "options.path") << e.what();
     EXPECT_NE(w.path, GemmPath::automatic) << e.what();
     EXPECT_NE(w.path, GemmPath::team) << e.what();
-    EXPECT_FALSE(w.path == GemmPath::lane && std::max({p.c.rows, p.c.cols, p.k()}) <= 4) << e.what();
+    EXPECT_FALSE(w.path == GemmPath::lane && std::max({p.c.rows, p.c.cols, p.k()}) <= 4)
+        << e.what();
     return std::nullopt;
   }
   if (w.path != GemmPath::automatic) {
@@ -141,8 +145,9 @@ TYPED_TEST(Gemm, EverySmallShapeOnEveryPath) {
       for (std::int64_t k = 0; k <= 6; ++k)
         for (const GemmPath path : every_path<GemmPath>()) {
           const std::size_t t = turn++;
-          const auto p = make_case<T>(random, 3 + 30 * (t % 2), {m, n, k}, all_ops[t % 3], all_ops[t / 3 % 3],
-                                      T(2), t % 4 ? random.normal_scalar<T>() : T(0));
+          const auto p =
+              make_case<T>(random, 3 + 30 * (t % 2), {m, n, k}, all_ops[t % 3], all_ops[t / 3 % 3],
+                           T(2), t % 4 ? random.normal_scalar<T>() : T(0));
           const Layout layout = output_layouts[t % std::size(output_layouts)];
           expect_case(p, {layout, layout, layout, path}, worst);
           if (this->HasFailure()) return;
@@ -158,8 +163,8 @@ TYPED_TEST(Gemm, OddShapesOpsAndFactors) {
     for (const Op op_a : all_ops)
       for (const Op op_b : all_ops)
         for (const GemmPath path : every_path<GemmPath>()) {
-          const auto p =
-              make_case<T>(random, 2, s, op_a, op_b, random_factor<T>(random), random_factor<T>(random));
+          const auto p = make_case<T>(random, 2, s, op_a, op_b, random_factor<T>(random),
+                                      random_factor<T>(random));
           Where w;
           w.a = random.one_of(output_layouts);
           w.b = random.one_of(output_layouts);
@@ -179,7 +184,8 @@ TYPED_TEST(Gemm, EveryMixOfLayouts) {
     for (const Layout a : output_layouts)
       for (const Layout b : output_layouts)
         for (const Layout c : output_layouts) {
-          const auto p = make_case<T>(random, 21, s, random.one_of(all_ops), random.one_of(all_ops), T(1), T(-1));
+          const auto p = make_case<T>(random, 21, s, random.one_of(all_ops), random.one_of(all_ops),
+                                      T(1), T(-1));
           expect_case(p, {a, b, c, GemmPath::automatic}, worst);
           if (this->HasFailure()) return;
         }
@@ -190,8 +196,10 @@ TYPED_TEST(Gemm, BatchSizes) {
   Random random(seed());
   Worst worst;
   for (const std::int64_t batch : {0, 1, 2, 31, 33, 129, 1000})
-    for (const Shape& s : {Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{4, 3, 4}, Shape{5, 5, 5}, Shape{8, 2, 7}})
-      for (const Layout layout : {Layout::right, Layout::left, Layout::column_major, Layout::pointers}) {
+    for (const Shape& s :
+         {Shape{1, 1, 1}, Shape{2, 2, 2}, Shape{4, 3, 4}, Shape{5, 5, 5}, Shape{8, 2, 7}})
+      for (const Layout layout :
+           {Layout::right, Layout::left, Layout::column_major, Layout::pointers}) {
         const auto p = make_case<T>(random, batch, s, Op::none, Op::transpose, T(-1), T(1));
         expect_case(p, {layout, layout, layout, GemmPath::automatic}, worst);
         if (this->HasFailure()) return;
@@ -202,10 +210,12 @@ TYPED_TEST(Gemm, OneOperandForAllMatrices) {
   using T = TypeParam;
   Random random(seed());
   Worst worst;
-  for (const Shape& s : {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{4, 2, 3}, Shape{9, 6, 11}, Shape{16, 16, 16}})
+  for (const Shape& s :
+       {Shape{1, 1, 1}, Shape{3, 3, 3}, Shape{4, 2, 3}, Shape{9, 6, 11}, Shape{16, 16, 16}})
     for (const GemmPath path : every_path<GemmPath>())
       for (const int which : {1, 2, 3}) {
-        auto p = make_case<T>(random, 37, s, random.one_of(all_ops), random.one_of(all_ops), T(1), T(1));
+        auto p =
+            make_case<T>(random, 37, s, random.one_of(all_ops), random.one_of(all_ops), T(1), T(1));
         p.repeat_a = which & 1;
         p.repeat_b = which & 2;
         Where w{Layout::padded_rows, Layout::column_major, Layout::right, path};
@@ -241,7 +251,8 @@ TYPED_TEST(Gemm, NanInOneMatrixSpreadsOnlyThere) {
               if (reached) {
                 EXPECT_TRUE(is_nan(result(b, i, j))) << describe(p, w);
               } else {
-                EXPECT_TRUE(same_bits(result(b, i, j), clean(b, i, j))) << describe(p, w) << " at " << b;
+                EXPECT_TRUE(same_bits(result(b, i, j), clean(b, i, j)))
+                    << describe(p, w) << " at " << b;
               }
             }
       }
@@ -287,12 +298,12 @@ TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
     const std::int64_t most = random.one_of(std::vector<std::int64_t>{4, 4, 8, 16, 40});
     const Shape s{random.integer(0, most), random.integer(0, most), random.integer(0, most)};
     const std::int64_t work = std::max<std::int64_t>(1, s.m * s.n * std::max<std::int64_t>(1, s.k));
-    const std::int64_t batch = std::min<std::int64_t>(random.one_of(std::vector<std::int64_t>{0, 1, 2, 31, 33, 129, 1000}),
-                                                      1 + 40000 / work);
+    const std::int64_t batch = std::min<std::int64_t>(
+        random.one_of(std::vector<std::int64_t>{0, 1, 2, 31, 33, 129, 1000}), 1 + 40000 / work);
     auto p = make_case<T>(random, batch, s, random.one_of(all_ops), random.one_of(all_ops),
                           random_factor<T>(random), random_factor<T>(random));
-    Where w{random.one_of(output_layouts), random.one_of(output_layouts), random.one_of(output_layouts),
-            random.one_of(all_paths)};
+    Where w{random.one_of(output_layouts), random.one_of(output_layouts),
+            random.one_of(output_layouts), random.one_of(all_paths)};
     if (random.integer(0, 7) == 0) {
       p.repeat_a = true;
       w.a = Layout::repeated;

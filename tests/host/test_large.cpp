@@ -17,8 +17,8 @@ TYPED_TEST_SUITE(Large, Scalars, ScalarNames);
 
 constexpr std::int64_t sizes[] = {65535, 65536, 65537, 1000003};
 
-/// The same small set of matrices over and over: every one of a large batch is compared with the result of
-/// the set alone.
+/// The same small set of matrices over and over: every one of a large batch is compared with the
+/// result of the set alone.
 template <class T>
 HostBatch<T> repeat(const HostBatch<T>& pool, std::int64_t batch) {
   HostBatch<T> x(batch, pool.rows, pool.cols);
@@ -33,9 +33,11 @@ TYPED_TEST(Large, GemmOfManyMatrices) {
   Random random(seed());
   const Exec exec;
   for (const std::int64_t n : {1, 2, 5}) {
-    const HostBatch<T> a = random_batch<T>(random, 101, n, n), b = random_batch<T>(random, 101, n, n);
+    const HostBatch<T> a = random_batch<T>(random, 101, n, n),
+                       b = random_batch<T>(random, 101, n, n);
     HostBatch<T> expected;
-    const auto product = [&](const HostBatch<T>& x, const HostBatch<T>& y, Layout layout, GemmPath path) {
+    const auto product = [&](const HostBatch<T>& x, const HostBatch<T>& y, Layout layout,
+                             GemmPath path) {
       const DeviceBatch<T> da(layout, x), db(layout, y);
       DeviceBatch<T> dc(layout, x.batch, n, n);
       dc.fill(poison<T>());
@@ -59,7 +61,8 @@ TYPED_TEST(Large, GemmOfManyMatrices) {
           const HostBatch<T> c = product(repeat(a, batch), repeat(b, batch), layout, path);
           std::int64_t wrong = 0;
           for (std::int64_t i = 0; i < batch; ++i) wrong += !c.same_matrix(i, expected, i % 101);
-          EXPECT_EQ(wrong, 0) << "of " << batch << ", n " << n << ", path " << to_string(path) << ", layout " << layout;
+          EXPECT_EQ(wrong, 0) << "of " << batch << ", n " << n << ", path " << to_string(path)
+                              << ", layout " << layout;
         }
       }
     }
@@ -69,7 +72,8 @@ TYPED_TEST(Large, GemmOfManyMatrices) {
 TYPED_TEST(Large, SvdOfManyMatrices) {
   using T = TypeParam;
   Random random(seed());
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {2, 2}, {2, 1}, {1, 2}}) {
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {2, 2}, {2, 1}, {1, 2}}) {
     const HostBatch<T> pool = random_batch<T>(random, 101, m, n);
     for (const SvdPath path : every_path<SvdPath>())
       for (const std::int64_t batch : sizes) {
@@ -99,7 +103,8 @@ protected:
   static constexpr std::int64_t elements = (std::int64_t(1) << 31) + (std::int64_t(1) << 20);
 
   void SetUp() override {
-    if (Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible && !std::getenv("SHOAL_TEST_LARGE"))
+    if (Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible &&
+        !std::getenv("SHOAL_TEST_LARGE"))
       GTEST_SKIP() << "needs tens of GB: set SHOAL_TEST_LARGE to run it on a CPU";
   }
 };
@@ -133,13 +138,16 @@ TEST_F(Beyond32Bits, Gemm) {
     const std::int64_t batch = elements / (n * n);
     const FillFrom::View a(Kokkos::view_alloc("a", Kokkos::WithoutInitializing), batch, n, n);
     const FillFrom::View c(Kokkos::view_alloc("c", Kokkos::WithoutInitializing), batch, n, n);
-    Kokkos::parallel_for("fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch), FillFrom{a});
+    Kokkos::parallel_for("fill",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
+                         FillFrom{a});
     GemmOptions options;
     options.op_b = Op::transpose;
     gemm(exec, 1.0f, a, a, 0.0f, c, options);
     std::int64_t wrong = 0;
-    Kokkos::parallel_reduce("check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
-                            CountWrong{a, c}, wrong);
+    Kokkos::parallel_reduce(
+        "check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
+        CountWrong{a, c}, wrong);
     EXPECT_EQ(wrong, 0) << "n " << n;
   }
 }
@@ -161,12 +169,16 @@ TEST_F(Beyond32Bits, Svd) {
   const Exec exec;
   const std::int64_t batch = elements / 4;
   const FillFrom::View a(Kokkos::view_alloc("a", Kokkos::WithoutInitializing), batch, 2, 2);
-  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> s(Kokkos::view_alloc("s", Kokkos::WithoutInitializing), batch, 2);
-  Kokkos::parallel_for("fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch), FillFrom{a});
+  const Kokkos::View<float**, Kokkos::LayoutRight, Memory> s(
+      Kokkos::view_alloc("s", Kokkos::WithoutInitializing), batch, 2);
+  Kokkos::parallel_for("fill",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
+                       FillFrom{a});
   svd_values(exec, a, s);
   std::int64_t wrong = 0;
-  Kokkos::parallel_reduce("check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
-                          CountWrongValues{a, s}, wrong);
+  Kokkos::parallel_reduce(
+      "check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, batch),
+      CountWrongValues{a, s}, wrong);
   EXPECT_EQ(wrong, 0);
 }
 

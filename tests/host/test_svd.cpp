@@ -9,8 +9,8 @@
 #include <optional>
 
 /// \file
-/// shoal::svd against the contract: every family of hard matrices at every kind of shape, every choice of
-/// vectors, layout, option and kernel.
+/// shoal::svd against the contract: every family of hard matrices at every kind of shape, every
+/// choice of vectors, layout, option and kernel.
 namespace shoal::test {
 namespace {
 
@@ -29,8 +29,9 @@ std::vector<std::vector<long double>> references(const HostBatch<T>& a) {
 
 /// Runs a job on a family and holds every matrix to the contract.
 template <class T>
-SvdResult<T> expect_family(const Family<T>& family, const std::vector<std::vector<long double>>& sigma,
-                           const SvdJob& job, SvdFigures& figures) {
+SvdResult<T> expect_family(const Family<T>& family,
+                           const std::vector<std::vector<long double>>& sigma, const SvdJob& job,
+                           SvdFigures& figures) {
   const HostBatch<T>& a = family.matrices;
   SvdResult<T> r = run_svd(a, job);
   EXPECT_TRUE(r.guards_intact) << job.describe(a.batch, a.rows, a.cols);
@@ -42,7 +43,8 @@ SvdResult<T> expect_family(const Family<T>& family, const std::vector<std::vecto
       const std::string where = family.names[i] + " in " + job.describe(a.batch, a.rows, a.cols);
       const long double relative = relative_value_error<T>(r.s, b, sigma[i]);
       figures.relative.see(relative, where);
-      figures.expect(relative <= 100, "relative value error is " + std::to_string(relative) + " of " + where);
+      figures.expect(relative <= 100,
+                     "relative value error is " + std::to_string(relative) + " of " + where);
     }
   }
   return r;
@@ -78,9 +80,9 @@ TYPED_TEST(Svd, MeetsTheContractOnEveryFamilyAndShape) {
         paths.see(expect_family(family, sigma, SvdJob::thin(layout), figures).plan.path);
         expect_family(family, sigma, SvdJob::of(Vectors::none, Vectors::none, layout), figures);
         if (m <= 20 || n <= 4)
-          paths.see(
-              expect_family(family, sigma, SvdJob::of(Vectors::full, Vectors::full, layout), figures)
-                  .plan.path);
+          paths.see(expect_family(family, sigma, SvdJob::of(Vectors::full, Vectors::full, layout),
+                                  figures)
+                        .plan.path);
       }
     }
   figures.print(scalar_name<T>());
@@ -94,8 +96,21 @@ TYPED_TEST(Svd, EachSideIsChosenByItselfOnEveryPath) {
   PathCount<SvdPath> paths;
   const Vectors choices[] = {Vectors::none, Vectors::thin, Vectors::full};
   std::size_t turn = 0;
-  for (const auto& [m, n] : Shapes{
-           {1, 1}, {2, 2}, {3, 3}, {4, 4}, {3, 2}, {2, 3}, {15, 3}, {3, 15}, {5, 4}, {4, 5}, {7, 7}, {12, 5}, {5, 12}, {18, 1}, {1, 18}}) {
+  for (const auto& [m, n] : Shapes{{1, 1},
+                                   {2, 2},
+                                   {3, 3},
+                                   {4, 4},
+                                   {3, 2},
+                                   {2, 3},
+                                   {15, 3},
+                                   {3, 15},
+                                   {5, 4},
+                                   {4, 5},
+                                   {7, 7},
+                                   {12, 5},
+                                   {5, 12},
+                                   {18, 1},
+                                   {1, 18}}) {
     const Family<T> family = families<T>(m, n, 2);
     const auto sigma = references(family.matrices);
     for (const SvdPath path : every_path<SvdPath>())
@@ -127,9 +142,10 @@ TYPED_TEST(Svd, MixesLayouts) {
     const Family<T> family = families<T>(m, n, 3);
     const auto sigma = references(family.matrices);
     for (int i = 0; i < 12; ++i) {
-      SvdJob job = SvdJob::of(i % 3 ? Vectors::thin : Vectors::full, i % 2 ? Vectors::thin : Vectors::full);
-      for (Layout* layout : {&job.a, &job.u, &job.s, &job.vt})
-        do *layout = random.one_of(output_layouts);
+      SvdJob job =
+          SvdJob::of(i % 3 ? Vectors::thin : Vectors::full, i % 2 ? Vectors::thin : Vectors::full);
+      for (Layout* layout : {&job.a, &job.u, &job.s, &job.vt}) do
+          *layout = random.one_of(output_layouts);
         while (*layout == Layout::pointers);
       expect_family(family, sigma, job, figures);
     }
@@ -139,8 +155,8 @@ TYPED_TEST(Svd, MixesLayouts) {
 TYPED_TEST(Svd, KeepsTheLargestValuesWhereSIsShorter) {
   using T = TypeParam;
   SvdFigures figures;
-  for (const auto& [m, n] : Shapes{
-           {2, 2}, {4, 4}, {15, 3}, {3, 15}, {9, 6}, {6, 9}, {20, 20}, {40, 34}}) {
+  for (const auto& [m, n] :
+       Shapes{{2, 2}, {4, 4}, {15, 3}, {3, 15}, {9, 6}, {6, 9}, {20, 20}, {40, 34}}) {
     const Family<T> family = families<T>(m, n, 4);
     const auto sigma = references(family.matrices);
     const std::int64_t k = std::min(m, n);
@@ -159,9 +175,12 @@ TYPED_TEST(Svd, KeepsTheLargestValuesWhereSIsShorter) {
         // The full bases stay complete though few values are stored.
         const SvdResult<T> r = run_svd(family.matrices, job);
         for (std::int64_t b = 0; b < r.u.batch; ++b) {
-          EXPECT_LE(column_orthogonality<T>(r.u, b, m, n), contract_limit) << job.describe(r.u.batch, m, n);
-          EXPECT_LE(row_orthogonality<T>(r.vt, b, m, n), contract_limit) << job.describe(r.u.batch, m, n);
-          EXPECT_LE(value_error<T>(r.s, b, sigma[static_cast<std::size_t>(b)], m, n), contract_limit);
+          EXPECT_LE(column_orthogonality<T>(r.u, b, m, n), contract_limit)
+              << job.describe(r.u.batch, m, n);
+          EXPECT_LE(row_orthogonality<T>(r.vt, b, m, n), contract_limit)
+              << job.describe(r.u.batch, m, n);
+          EXPECT_LE(value_error<T>(r.s, b, sigma[static_cast<std::size_t>(b)], m, n),
+                    contract_limit);
         }
       }
   }
@@ -237,7 +256,9 @@ TYPED_TEST(Svd, LeavesOutWhatIsUnwanted) {
       ds.fill(poison<Real<T>>());
       Kokkos::fence();
     };
-    const auto job = [&](Vectors left, Vectors right) { return run_svd(a, SvdJob::of(left, right)); };
+    const auto job = [&](Vectors left, Vectors right) {
+      return run_svd(a, SvdJob::of(left, right));
+    };
 
     poison_all();
     svd(exec, da.right(), du.right(), ds.vectors(), dvt.right());
@@ -341,13 +362,16 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
   const std::int64_t count = draws(250);
   for (std::int64_t draw = 0; draw < count; ++draw) {
     const std::int64_t m = random.integer(1, 20), n = random.integer(1, 20);
-    HostBatch<T> a = random_batch<T>(random, random.integer(1, random.one_of(std::vector<std::int64_t>{3, 40})), m, n);
+    HostBatch<T> a = random_batch<T>(
+        random, random.integer(1, random.one_of(std::vector<std::int64_t>{3, 40})), m, n);
     for (T& x : a.values) // some exact zeros, and scales apart
-      x = random.integer(0, 9) == 0 ? T(0) : x * static_cast<Real<T>>(std::exp2(random.integer(-9, 9)));
+      x = random.integer(0, 9) == 0 ? T(0)
+                                    : x * static_cast<Real<T>>(std::exp2(random.integer(-9, 9)));
     SvdJob job = SvdJob::of(random.one_of(choices), random.one_of(choices),
                             random.one_of(output_layouts), random.one_of(all_paths));
     job.options.fix_signs = job.options.left != Vectors::none && random.integer(0, 1) == 1;
-    if (job.options.left != Vectors::full && job.options.right != Vectors::full && random.integer(0, 3) == 0)
+    if (job.options.left != Vectors::full && job.options.right != Vectors::full &&
+        random.integer(0, 3) == 0)
       job.rank = random.integer(0, std::min(m, n));
     const auto r = try_svd(a, job);
     if (!r) continue;
@@ -355,7 +379,8 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
     const std::string where = job.describe(a.batch, m, n);
     EXPECT_TRUE(r->guards_intact && r->a_untouched) << where;
     for (std::int64_t b = 0; b < a.batch; ++b)
-      expect_contract(a, job, *r, b, reference_values(a, b), "draw " + std::to_string(draw), figures);
+      expect_contract(a, job, *r, b, reference_values(a, b), "draw " + std::to_string(draw),
+                      figures);
     if (this->HasFailure()) FAIL() << "at draw " << draw << " of seed " << seed() << ": " << where;
   }
   figures.print(scalar_name<T>() + std::string(" random"));

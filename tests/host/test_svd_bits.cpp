@@ -3,12 +3,12 @@
 #include "tests/support/settings.hpp"
 #include "tests/support/svd_run.hpp"
 
-#include <gtest/gtest.h>
 #include <cinttypes>
+#include <gtest/gtest.h>
 
 /// \file
-/// A matrix gives the same bits wherever it stands: at any position, in any batch size and layout, on
-/// every run, with any number of threads.
+/// A matrix gives the same bits wherever it stands: at any position, in any batch size and layout,
+/// on every run, with any number of threads.
 namespace shoal::test {
 namespace {
 
@@ -17,7 +17,8 @@ class SvdBits : public ::testing::Test {};
 TYPED_TEST_SUITE(SvdBits, Scalars, ScalarNames);
 
 using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
-const Shapes shapes{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {15, 3}, {3, 15}, {4, 3}, {7, 5}, {5, 7}, {9, 9}, {33, 20}, {70, 66}};
+const Shapes shapes{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {15, 3},  {3, 15},
+                    {4, 3}, {7, 5}, {5, 7}, {9, 9}, {33, 20}, {70, 66}};
 
 template <class T>
 bool refused(const HostBatch<T>& a, const SvdJob& job) {
@@ -35,7 +36,8 @@ std::vector<SvdResult<T>> alone(const HostBatch<T>& pool, const SvdJob& job) {
   std::vector<SvdResult<T>> results;
   for (std::int64_t b = 0; b < pool.batch; ++b) {
     HostBatch<T> one(1, pool.rows, pool.cols);
-    std::copy_n(pool.values.begin() + b * pool.rows * pool.cols, pool.rows * pool.cols, one.values.begin());
+    std::copy_n(pool.values.begin() + b * pool.rows * pool.cols, pool.rows * pool.cols,
+                one.values.begin());
     results.push_back(run_svd(one, job));
   }
   return results;
@@ -78,7 +80,8 @@ TYPED_TEST(SvdBits, DoNotDependOnLayoutOrRun) {
           const SvdResult<T> r = run_svd(a, job);
           int different = 0;
           for (std::int64_t b = 0; b < a.batch; ++b) different += !r.same_matrix(b, expected, b);
-          EXPECT_EQ(different, 0) << "matrices differ from layout right in " << job.describe(a.batch, m, n);
+          EXPECT_EQ(different, 0) << "matrices differ from layout right in "
+                                  << job.describe(a.batch, m, n);
         }
     }
   }
@@ -109,15 +112,15 @@ TYPED_TEST(SvdBits, DoNotDependOnThreadsOrInstance) {
         const SvdResult<T> r = run_svd(a, job, all[i]);
         for (std::int64_t b = 0; b < a.batch; ++b)
           ASSERT_TRUE(r.same_matrix(b, expected, b))
-              << "matrix " << b << ", " << job.describe(a.batch, m, n) << ", instance " << i << " of concurrency "
-              << all[i].concurrency();
+              << "matrix " << b << ", " << job.describe(a.batch, m, n) << ", instance " << i
+              << " of concurrency " << all[i].concurrency();
       }
     }
   }
 }
 
-/// A number over all bits of many decompositions. Run with several values of OMP_NUM_THREADS, it must be
-/// the same: SHOAL_TEST_BITS holds the one to compare with.
+/// A number over all bits of many decompositions. Run with several values of OMP_NUM_THREADS, it
+/// must be the same: SHOAL_TEST_BITS holds the one to compare with.
 TEST(SvdBitsOfAll, HashIsPrinted) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](const void* data, std::size_t bytes) {
@@ -138,7 +141,8 @@ TEST(SvdBitsOfAll, HashIsPrinted) {
   of(double());
   of(Kokkos::complex<float>());
   of(Kokkos::complex<double>());
-  std::printf("[ BITS     ] %016" PRIx64 " with concurrency %d\n", hash, static_cast<int>(Exec().concurrency()));
+  std::printf("[ BITS     ] %016" PRIx64 " with concurrency %d\n", hash,
+              static_cast<int>(Exec().concurrency()));
   if (const char* const expected = std::getenv("SHOAL_TEST_BITS")) {
     EXPECT_EQ(hash, std::strtoull(expected, nullptr, 16));
   }

@@ -7,8 +7,8 @@
 #include <limits>
 
 /// \file
-/// What shows only in the data: NaN and Inf, and matrices that need more sweeps than allowed, are reported
-/// for the matrix that has them and touch no other.
+/// What shows only in the data: NaN and Inf, and matrices that need more sweeps than allowed, are
+/// reported for the matrix that has them and touch no other.
 namespace shoal::test {
 namespace {
 
@@ -40,8 +40,17 @@ TYPED_TEST(SvdFailures, NotFiniteEntriesAreReportedAtEveryPositionAndTouchNoNeig
   Random random(seed());
   const auto bad = bad_numbers<T>();
   std::size_t turn = 0;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 3}, {3, 5}, {15, 3}, {6, 6}, {9, 7}, {7, 9}, {70, 66}}) {
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1},
+                                                                               {2, 2},
+                                                                               {3, 3},
+                                                                               {4, 4},
+                                                                               {5, 3},
+                                                                               {3, 5},
+                                                                               {15, 3},
+                                                                               {6, 6},
+                                                                               {9, 7},
+                                                                               {7, 9},
+                                                                               {70, 66}}) {
     const HostBatch<T> good = random_batch<T>(random, n > 40 ? 3 : 21, m, n);
     for (const SvdPath path : every_path<SvdPath>())
       for (const Vectors vectors : {Vectors::thin, Vectors::full, Vectors::none}) {
@@ -55,8 +64,8 @@ TYPED_TEST(SvdFailures, NotFiniteEntriesAreReportedAtEveryPositionAndTouchNoNeig
           const std::int64_t b = (at * 5 + 2) % a.batch;
           a(b, at / n, at % n) = bad[turn++ % bad.size()];
           const SvdResult<T> r = run_svd(a, job);
-          const std::string where =
-              job.describe(a.batch, m, n) + ", entry " + std::to_string(at) + " of matrix " + std::to_string(b);
+          const std::string where = job.describe(a.batch, m, n) + ", entry " + std::to_string(at) +
+                                    " of matrix " + std::to_string(b);
           EXPECT_LT(r.info[static_cast<std::size_t>(b)], 0) << where;
           EXPECT_NE(r.info[static_cast<std::size_t>(b)], poison<int>()) << where;
           EXPECT_TRUE(r.s.all_nan(b)) << where;
@@ -75,7 +84,8 @@ TYPED_TEST(SvdFailures, NotFiniteEntriesAreReportedAtEveryPositionAndTouchNoNeig
 
 TYPED_TEST(SvdFailures, EveryMatrixMayBeBad) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 2}, {15, 3}, {8, 8}, {70, 66}})
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 2}, {15, 3}, {8, 8}, {70, 66}})
     for (const SvdPath path : every_path<SvdPath>()) {
       const HostBatch<T> a(9, m, n, bad_numbers<T>()[0]);
       const SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, Layout::right, path);
@@ -92,7 +102,8 @@ TYPED_TEST(SvdFailures, EveryMatrixMayBeBad) {
 TYPED_TEST(SvdFailures, TooFewSweepsAreReportedAndStillGiveADecomposition) {
   using T = TypeParam;
   Random random(seed());
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 2}, {3, 3}, {15, 3}, {4, 9}, {12, 12}, {40, 40}, {70, 70}}) {
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {2, 2}, {3, 3}, {15, 3}, {4, 9}, {12, 12}, {40, 40}, {70, 70}}) {
     const HostBatch<T> a = random_batch<T>(random, 25, m, n);
     for (const SvdPath path : every_path<SvdPath>()) {
       SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, Layout::right, path);
@@ -118,7 +129,8 @@ TYPED_TEST(SvdFailures, TooFewSweepsAreReportedAndStillGiveADecomposition) {
 
 TYPED_TEST(SvdFailures, NoInputNeedsManySweepsAndNoneHangs) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {15, 3}, {10, 10}, {24, 20}}) {
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {15, 3}, {10, 10}, {24, 20}}) {
     const Family<T> family = families<T>(m, n, 11);
     for (const SvdPath path : every_path<SvdPath>())
       for (const int sweeps : {1, 2, 5, 1000000}) {

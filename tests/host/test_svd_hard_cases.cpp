@@ -6,8 +6,8 @@
 #include <map>
 
 /// \file
-/// The 140 cases of data/svd_hard.txt, whose singular values are known to 25 digits: each as it is and
-/// transposed, in every type that holds its entries exactly, on every path.
+/// The 140 cases of data/svd_hard.txt, whose singular values are known to 25 digits: each as it is
+/// and transposed, in every type that holds its entries exactly, on every path.
 namespace shoal::test {
 namespace {
 
@@ -20,13 +20,15 @@ TEST(HardCases, FileIsComplete) {
   }
 }
 
-/// The reference that the other tests trust agrees with these values, which were computed elsewhere.
+/// The reference that the other tests trust agrees with these values, which were computed
+/// elsewhere.
 TEST(HardCases, ReferenceOfTheTestsAgrees) {
   Worst normwise, relative;
   for (const HardCase& c : hard_cases()) {
     WideMatrix<long double> a(c.rows, c.cols);
     for (std::int64_t i = 0; i < c.rows; ++i)
-      for (std::int64_t j = 0; j < c.cols; ++j) a(i, j) = c.entries[static_cast<std::size_t>(i * c.cols + j)];
+      for (std::int64_t j = 0; j < c.cols; ++j)
+        a(i, j) = c.entries[static_cast<std::size_t>(i * c.cols + j)];
     const auto sigma = reference_values(a);
     for (std::size_t k = 0; k < sigma.size(); ++k) {
       const long double error = std::fabs(sigma[k] - c.sigma[k]);
@@ -49,8 +51,8 @@ template <class T>
 class HardCasesOf : public ::testing::Test {};
 TYPED_TEST_SUITE(HardCasesOf, Scalars, ScalarNames);
 
-/// Entry (i, j) of a case. In complex types rows and columns are turned by i^row and i^-column: exact,
-/// and without effect on the singular values.
+/// Entry (i, j) of a case. In complex types rows and columns are turned by i^row and i^-column:
+/// exact, and without effect on the singular values.
 template <class T>
 T entry(const HardCase& c, std::int64_t i, std::int64_t j) {
   const auto x = static_cast<Real<T>>(c.entries[static_cast<std::size_t>(i * c.cols + j)]);
@@ -65,7 +67,8 @@ T entry(const HardCase& c, std::int64_t i, std::int64_t j) {
 TYPED_TEST(HardCasesOf, MeetTheContract) {
   using T = TypeParam;
   constexpr bool holds_double = sizeof(Real<T>) == 8;
-  // Cases of one shape go into one batch: neighbours in a pack or a team then differ as much as can be.
+  // Cases of one shape go into one batch: neighbours in a pack or a team then differ as much as can
+  // be.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<HardCase>> by_shape;
   int count = 0;
   for (const HardCase& c : hard_cases()) {
@@ -82,7 +85,8 @@ TYPED_TEST(HardCasesOf, MeetTheContract) {
       HostBatch<T> a(static_cast<std::int64_t>(cases.size()), rows, cols);
       for (std::int64_t b = 0; b < a.batch; ++b)
         for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < cols; ++j) a(b, i, j) = entry<T>(cases[static_cast<std::size_t>(b)], i, j);
+          for (std::int64_t j = 0; j < cols; ++j)
+            a(b, i, j) = entry<T>(cases[static_cast<std::size_t>(b)], i, j);
       for (const bool transposed : {false, true})
         for (const Vectors vectors : {Vectors::thin, Vectors::none, Vectors::full}) {
           const HostBatch<T> x = transposed ? a.transposed() : a;
@@ -103,10 +107,11 @@ TYPED_TEST(HardCasesOf, MeetTheContract) {
             const long double relative = relative_value_error<T>(r.s, b, c.sigma);
             if (c.note == "small_values_well_determined") {
               figures.relative.see(relative, name);
-              figures.expect(relative <= 1e3L, "relative value error is " + std::to_string(relative) +
-                                                   " u of " + name);
+              figures.expect(relative <= 1e3L, "relative value error is " +
+                                                   std::to_string(relative) + " u of " + name);
             } else if (c.name.rfind("mixed_scale", 0) == 0) {
-              mixed.see(relative, name); // reported: how well these are determined depends on the case
+              mixed.see(relative,
+                        name); // reported: how well these are determined depends on the case
             }
           }
         }

@@ -21,7 +21,8 @@ template <class T>
 struct Family {
   HostBatch<T> matrices;
   std::vector<std::string> names;
-  /// Whether the smallest values are determined to a relative accuracy of about u kappa(B), kappa <= 10.
+  /// Whether the smallest values are determined to a relative accuracy of about u kappa(B), kappa
+  /// <= 10.
   std::vector<bool> relative;
 };
 
@@ -50,7 +51,8 @@ public:
     add("ones", entries([](auto, auto) { return W(1); }));
     add("three_identity", entries([](auto i, auto j) { return W(i == j ? 3 : 0); }));
     add("exchange", entries([&](auto i, auto j) { return W(i + j == k - 1 ? -1 : 0); }));
-    add("ascending_diagonal", entries([&](auto i, auto j) { return W(i == j ? index(i + 1) : 0); }));
+    add("ascending_diagonal",
+        entries([&](auto i, auto j) { return W(i == j ? index(i + 1) : 0); }));
     add("equal_norms", entries([](auto i, auto j) { return W(i == j ? 2 : 1); }));
     add("hilbert", entries([&](auto i, auto j) { return W(1 / index(i + j + 1)); }));
     add("kahan", kahan());
@@ -92,19 +94,22 @@ public:
           return scale * bounded();
         }));
 
-    // Diagonal scalings of a well-conditioned B: relative accuracy holds for A = B D with no more columns
-    // than rows, and for A = D B with no more rows than columns.
+    // Diagonal scalings of a well-conditioned B: relative accuracy holds for A = B D with no more
+    // columns than rows, and for A = D B with no more rows than columns.
     const auto twelve_decades = [&](std::int64_t i, std::int64_t of) {
       return std::pow(10.0L, -12 * index((i * 7) % of) / index(std::max<std::int64_t>(of - 1, 1)));
     };
     const auto wild_scale = [&](std::int64_t i, std::int64_t of) {
       return std::exp2(0.8L * wild * (2 * index((i * 5 + 1) % of) / index(of) - 1));
     };
-    add("column_graded", scaled_columns(well_conditioned(), [&](auto j) { return twelve_decades(j, n); }),
+    add("column_graded",
+        scaled_columns(well_conditioned(), [&](auto j) { return twelve_decades(j, n); }), tall);
+    add("row_graded", scaled_rows(well_conditioned(), [&](auto i) { return twelve_decades(i, m); }),
+        wide);
+    add("column_wild", scaled_columns(well_conditioned(), [&](auto j) { return wild_scale(j, n); }),
         tall);
-    add("row_graded", scaled_rows(well_conditioned(), [&](auto i) { return twelve_decades(i, m); }), wide);
-    add("column_wild", scaled_columns(well_conditioned(), [&](auto j) { return wild_scale(j, n); }), tall);
-    add("row_wild", scaled_rows(well_conditioned(), [&](auto i) { return wild_scale(i, m); }), wide);
+    add("row_wild", scaled_rows(well_conditioned(), [&](auto i) { return wild_scale(i, m); }),
+        wide);
     return finish();
   }
 
@@ -178,7 +183,8 @@ private:
     return x;
   }
   Matrix well_conditioned() {
-    return with_values([](std::int64_t i) { return 1 / static_cast<long double>(1 + (i * 3) % 8); });
+    return with_values(
+        [](std::int64_t i) { return 1 / static_cast<long double>(1 + (i * 3) % 8); });
   }
 
   Matrix kahan() {
@@ -232,13 +238,15 @@ private:
   template <class F>
   static Matrix scaled_columns(Matrix x, const F& scale) {
     for (std::int64_t i = 0; i < x.rows; ++i)
-      for (std::int64_t j = 0; j < x.cols; ++j) x(i, j) = static_cast<long double>(scale(j)) * x(i, j);
+      for (std::int64_t j = 0; j < x.cols; ++j)
+        x(i, j) = static_cast<long double>(scale(j)) * x(i, j);
     return x;
   }
   template <class F>
   static Matrix scaled_rows(Matrix x, const F& scale) {
     for (std::int64_t i = 0; i < x.rows; ++i)
-      for (std::int64_t j = 0; j < x.cols; ++j) x(i, j) = static_cast<long double>(scale(i)) * x(i, j);
+      for (std::int64_t j = 0; j < x.cols; ++j)
+        x(i, j) = static_cast<long double>(scale(i)) * x(i, j);
     return x;
   }
 };

@@ -13,7 +13,8 @@
 
 namespace shoal::test {
 
-/// One case of data/svd_hard.txt: a matrix, exact in its type, and its singular values to 25 digits.
+/// One case of data/svd_hard.txt: a matrix, exact in its type, and its singular values to 25
+/// digits.
 struct HardCase {
   std::string name, note;
   bool is_double = false;

@@ -15,8 +15,8 @@
 
 /// \file
 /// Batches on the host, where they are made and checked, and the same batches in the memory of the
-/// execution space under test, in every layout that a user may have, with guards around each element
-/// that is not theirs.
+/// execution space under test, in every layout that a user may have, with guards around each
+/// element that is not theirs.
 namespace shoal::test {
 
 /// A batch on the host; (matrix, row, column).
@@ -66,7 +66,8 @@ struct HostBatch {
 };
 
 template <class T>
-HostBatch<T> random_batch(Random& random, std::int64_t batch, std::int64_t rows, std::int64_t cols) {
+HostBatch<T> random_batch(Random& random, std::int64_t batch, std::int64_t rows,
+                          std::int64_t cols) {
   HostBatch<T> x(batch, rows, cols);
   for (T& v : x.values) v = random.normal_scalar<T>();
   return x;
@@ -74,15 +75,15 @@ HostBatch<T> random_batch(Random& random, std::int64_t batch, std::int64_t rows,
 
 /// How a batch lies in memory.
 enum class Layout {
-  right,         ///< row-major matrices one after another
-  left,          ///< interleaved: the matrix index runs fastest
-  column_major,  ///< column-major matrices one after another
-  padded_rows,   ///< row-major, rows and matrices with gaps between
-  padded_cols,   ///< column-major, columns and matrices with gaps between
-  scattered,     ///< no stride is 1
-  part_of_left,  ///< every second matrix, and some rows, of an interleaved batch
-  pointers,      ///< an array of pointers to padded matrices in reverse order
-  repeated,      ///< one matrix for all: batch stride 0
+  right,        ///< row-major matrices one after another
+  left,         ///< interleaved: the matrix index runs fastest
+  column_major, ///< column-major matrices one after another
+  padded_rows,  ///< row-major, rows and matrices with gaps between
+  padded_cols,  ///< column-major, columns and matrices with gaps between
+  scattered,    ///< no stride is 1
+  part_of_left, ///< every second matrix, and some rows, of an interleaved batch
+  pointers,     ///< an array of pointers to padded matrices in reverse order
+  repeated,     ///< one matrix for all: batch stride 0
 };
 inline constexpr Layout output_layouts[] = {
     Layout::right,       Layout::left,      Layout::column_major, Layout::padded_rows,
@@ -102,10 +103,12 @@ inline const char* to_string(Layout layout) {
   }
   return "invalid";
 }
-inline std::ostream& operator<<(std::ostream& out, Layout layout) { return out << to_string(layout); }
+inline std::ostream& operator<<(std::ostream& out, Layout layout) {
+  return out << to_string(layout);
+}
 
-/// A batch in the memory of the execution space. Made with guards everywhere; put() writes the matrices,
-/// get() reads them, guards_intact() tells whether everything else still holds its guard.
+/// A batch in the memory of the execution space. Made with guards everywhere; put() writes the
+/// matrices, get() reads them, guards_intact() tells whether everything else still holds its guard.
 template <class T>
 class DeviceBatch {
 public:
@@ -166,13 +169,15 @@ public:
     return std::memcmp(image.data(), m_image.data(), image.size() * sizeof(T)) == 0;
   }
 
-  using Right = Kokkos::View<T***, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using Left = Kokkos::View<T***, Kokkos::LayoutLeft, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Right =
+      Kokkos::View<T***, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Left =
+      Kokkos::View<T***, Kokkos::LayoutLeft, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   /// Any layout but pointers.
   shoal::StridedBatch<T, Memory> strided() const {
-    return shoal::strided_batch<Memory>(data(), m_batch, m_rows, m_cols, m_batch_stride, m_row_stride,
-                                        m_col_stride);
+    return shoal::strided_batch<Memory>(data(), m_batch, m_rows, m_cols, m_batch_stride,
+                                        m_row_stride, m_col_stride);
   }
   shoal::StridedBatch<const T, Memory> const_strided() const { return strided(); }
   /// For Layout::right.
@@ -181,11 +186,19 @@ public:
   Left left() const { return Left(data(), m_batch, m_rows, m_cols); }
   /// For Layout::pointers.
   shoal::PointerBatch<T, Memory> pointers() const {
-    return {reinterpret_cast<T* const*>(m_table.data()), m_batch, m_rows, m_cols, m_row_stride,
+    return {reinterpret_cast<T* const*>(m_table.data()),
+            m_batch,
+            m_rows,
+            m_cols,
+            m_row_stride,
             m_col_stride};
   }
   shoal::PointerBatch<const T, Memory> const_pointers() const {
-    return {reinterpret_cast<const T* const*>(m_table.data()), m_batch, m_rows, m_cols, m_row_stride,
+    return {reinterpret_cast<const T* const*>(m_table.data()),
+            m_batch,
+            m_rows,
+            m_cols,
+            m_row_stride,
             m_col_stride};
   }
   /// The first column of each matrix: (matrix, row).
@@ -216,7 +229,8 @@ private:
   }
 
   void place() {
-    const std::int64_t rows = std::max<std::int64_t>(m_rows, 1), cols = std::max<std::int64_t>(m_cols, 1);
+    const std::int64_t rows = std::max<std::int64_t>(m_rows, 1),
+                       cols = std::max<std::int64_t>(m_cols, 1);
     const std::int64_t batch = std::max<std::int64_t>(m_batch, 1);
     switch (m_layout) {
     case Layout::right: set_strides(rows * cols, cols, 1); break;
@@ -246,7 +260,8 @@ private:
 
   template <class F>
   void for_each_element(const F& f) const {
-    for (std::int64_t b = m_batch - 1; b >= 0; --b) // matrix 0 last: it is the one of a repeated batch
+    for (std::int64_t b = m_batch - 1; b >= 0;
+         --b) // matrix 0 last: it is the one of a repeated batch
       for (std::int64_t i = 0; i < m_rows; ++i)
         for (std::int64_t j = 0; j < m_cols; ++j)
           f(b, i, j, start(b) + i * m_row_stride + j * m_col_stride);
@@ -254,8 +269,9 @@ private:
 
   template <class X>
   static void copy(const Kokkos::View<X*, Memory>& to, const std::vector<X>& from) {
-    Kokkos::deep_copy(to, Kokkos::View<const X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                              from.data(), from.size()));
+    Kokkos::deep_copy(
+        to, Kokkos::View<const X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                from.data(), from.size()));
   }
   std::vector<T> download() const {
     std::vector<T> image(static_cast<std::size_t>(m_total));

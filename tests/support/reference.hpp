@@ -15,17 +15,18 @@
 #include <vector>
 
 /// \file
-/// What is right: products and singular values in long double, by plain code that shares nothing with
-/// the library.
+/// What is right: products and singular values in long double, by plain code that shares nothing
+/// with the library.
 namespace shoal::test {
 
-// --- products -------------------------------------------------------------------------------------------
+// --- products
+// -------------------------------------------------------------------------------------------
 
 template <class T>
 struct GemmCase {
   Op op_a = Op::none, op_b = Op::none;
   T alpha = T(1), beta = T(0);
-  HostBatch<T> a, b, c; ///< c as it was before the call
+  HostBatch<T> a, b, c;                    ///< c as it was before the call
   bool repeat_a = false, repeat_b = false; ///< matrix 0 stands for all
 
   std::int64_t k() const { return op_a == Op::none ? a.cols : a.rows; }
@@ -73,7 +74,8 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
   return worst;
 }
 
-// --- singular values ------------------------------------------------------------------------------------
+// --- singular values
+// ------------------------------------------------------------------------------------
 
 /// A matrix of wide numbers, column-major.
 template <class W>
@@ -109,8 +111,8 @@ WideMatrix<Wide<T>> widen(const HostBatch<T>& x, std::int64_t b) {
 }
 
 /// R of the QR of a (rows >= cols): rows sorted by their largest entry and columns pivoted, so that
-/// both row and column scales keep their relative accuracy. The range of long double leaves room for the
-/// squares of any double.
+/// both row and column scales keep their relative accuracy. The range of long double leaves room
+/// for the squares of any double.
 template <class W>
 WideMatrix<W> pivoted_triangle(WideMatrix<W> a) {
   const std::int64_t m = a.rows, n = a.cols;
@@ -157,7 +159,8 @@ WideMatrix<W> pivoted_triangle(WideMatrix<W> a) {
     for (const W& e : v) v2 += abs_squared(e);
     for (std::int64_t j = k + 1; j < n; ++j) {
       W dot = 0;
-      for (std::int64_t i = k; i < m; ++i) dot += conjugate(v[static_cast<std::size_t>(i - k)]) * x(i, j);
+      for (std::int64_t i = k; i < m; ++i)
+        dot += conjugate(v[static_cast<std::size_t>(i - k)]) * x(i, j);
       dot = (2 / v2) * dot;
       for (std::int64_t i = k; i < m; ++i) x(i, j) -= v[static_cast<std::size_t>(i - k)] * dot;
     }
@@ -170,8 +173,9 @@ WideMatrix<W> pivoted_triangle(WideMatrix<W> a) {
   return r;
 }
 
-/// The singular values, largest first: pivoted QR, then one-sided Jacobi on the rows of R. Right to a few
-/// roundings of long double times the condition that scaling of rows and columns cannot remove.
+/// The singular values, largest first: pivoted QR, then one-sided Jacobi on the rows of R. Right to
+/// a few roundings of long double times the condition that scaling of rows and columns cannot
+/// remove.
 template <class W>
 std::vector<long double> reference_values(const WideMatrix<W>& a) {
   const bool tall = a.rows >= a.cols;

@@ -13,9 +13,9 @@
 #include <vector>
 
 /// \file
-/// How good a decomposition is, in the contract's units: the unit roundoff of the type times max(m, n).
-/// Everything is computed in long double from the stored numbers. NaN in a result gives NaN, which
-/// is not at most the limit.
+/// How good a decomposition is, in the contract's units: the unit roundoff of the type times max(m,
+/// n). Everything is computed in long double from the stored numbers. NaN in a result gives NaN,
+/// which is not at most the limit.
 namespace shoal::test {
 
 /// The contract's limit for residual, orthogonality and the error of a value.
@@ -54,7 +54,8 @@ long double residual(const HostBatch<T>& a, const HostBatch<T>& u, const HostBat
   if (whole) {
     x.resize(static_cast<std::size_t>(m * n));
     for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) x[static_cast<std::size_t>(i * n + j)] = widen(a(b, i, j));
+      for (std::int64_t j = 0; j < n; ++j)
+        x[static_cast<std::size_t>(i * n + j)] = widen(a(b, i, j));
     for (std::int64_t p = 0; p < k; ++p) {
       const long double sigma = widen(s(b, p, 0));
       for (std::int64_t i = 0; i < m; ++i) {
@@ -80,12 +81,14 @@ long double residual(const HostBatch<T>& a, const HostBatch<T>& u, const HostBat
 
 /// ||U^H U - I||_F / (u max(m, n)); m, n are A's.
 template <class T>
-long double column_orthogonality(const HostBatch<T>& u, std::int64_t b, std::int64_t m, std::int64_t n) {
+long double column_orthogonality(const HostBatch<T>& u, std::int64_t b, std::int64_t m,
+                                 std::int64_t n) {
   long double sum = 0;
   for (std::int64_t p = 0; p < u.cols; ++p)
     for (std::int64_t q = p; q < u.cols; ++q) {
       Wide<T> dot = p == q ? -1 : 0;
-      for (std::int64_t i = 0; i < u.rows; ++i) dot += conjugate(widen(u(b, i, p))) * widen(u(b, i, q));
+      for (std::int64_t i = 0; i < u.rows; ++i)
+        dot += conjugate(widen(u(b, i, p))) * widen(u(b, i, q));
       sum += (p == q ? 1 : 2) * abs_squared(dot);
     }
   return std::sqrt(sum) / contract_unit<T>(m, n);
@@ -93,7 +96,8 @@ long double column_orthogonality(const HostBatch<T>& u, std::int64_t b, std::int
 
 /// ||Vt Vt^H - I||_F / (u max(m, n)); m, n are A's.
 template <class T>
-long double row_orthogonality(const HostBatch<T>& vt, std::int64_t b, std::int64_t m, std::int64_t n) {
+long double row_orthogonality(const HostBatch<T>& vt, std::int64_t b, std::int64_t m,
+                              std::int64_t n) {
   long double sum = 0;
   for (std::int64_t p = 0; p < vt.rows; ++p)
     for (std::int64_t q = p; q < vt.rows; ++q) {
@@ -119,8 +123,8 @@ long double value_error(const HostBatch<Real<T>>& s, std::int64_t b,
   return worst;
 }
 
-/// max |s_k - sigma_k| / (u sigma_k): the relative error of each value for itself, in roundings. Values
-/// below the normal numbers count as right to the spacing there.
+/// max |s_k - sigma_k| / (u sigma_k): the relative error of each value for itself, in roundings.
+/// Values below the normal numbers count as right to the spacing there.
 template <class T>
 long double relative_value_error(const HostBatch<Real<T>>& s, std::int64_t b,
                                  const std::vector<long double>& sigma) {
@@ -138,7 +142,8 @@ long double relative_value_error(const HostBatch<Real<T>>& s, std::int64_t b,
 template <class R>
 bool descending(const HostBatch<R>& s, std::int64_t b) {
   for (std::int64_t k = 0; k < s.rows; ++k)
-    if (!(s(b, k, 0) >= 0) || std::signbit(s(b, k, 0)) || (k > 0 && !(s(b, k, 0) <= s(b, k - 1, 0))))
+    if (!(s(b, k, 0) >= 0) || std::signbit(s(b, k, 0)) ||
+        (k > 0 && !(s(b, k, 0) <= s(b, k - 1, 0))))
       return false;
   return true;
 }

@@ -13,8 +13,8 @@
 #include <type_traits>
 
 /// \file
-/// The four scalars of the library, the wide numbers that references are computed in, and random numbers
-/// that are the same on every machine.
+/// The four scalars of the library, the wide numbers that references are computed in, and random
+/// numbers that are the same on every machine.
 namespace shoal::test {
 
 #ifndef SHOAL_TEST_SPACE // a test that is compiled once for all backends
@@ -23,7 +23,8 @@ namespace shoal::test {
 using Exec = SHOAL_TEST_SPACE;
 using Memory = Exec::memory_space;
 
-// --- the four scalars -----------------------------------------------------------------------------------
+// --- the four scalars
+// -----------------------------------------------------------------------------------
 
 template <class T>
 struct ScalarInfo {
@@ -44,8 +45,7 @@ inline constexpr bool is_complex = ScalarInfo<T>::is_complex;
 template <class T>
 inline constexpr long double unit_roundoff = std::numeric_limits<Real<T>>::epsilon() / 2.0L;
 
-using Scalars =
-    ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 
 template <class T>
 const char* scalar_name() {
@@ -62,10 +62,11 @@ struct ScalarNames {
   }
 };
 
-// --- wide numbers ---------------------------------------------------------------------------------------
+// --- wide numbers
+// ---------------------------------------------------------------------------------------
 
-/// std::complex<long double> multiplies through a library call that treats NaN specially; this one does
-/// not, and is several times faster.
+/// std::complex<long double> multiplies through a library call that treats NaN specially; this one
+/// does not, and is several times faster.
 struct WideComplex {
   long double re = 0, im = 0;
 
@@ -88,9 +89,7 @@ struct WideComplex {
   friend WideComplex operator*(const WideComplex& a, const WideComplex& b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  friend WideComplex operator*(long double a, const WideComplex& b) {
-    return {a * b.re, a * b.im};
-  }
+  friend WideComplex operator*(long double a, const WideComplex& b) { return {a * b.re, a * b.im}; }
 };
 
 template <class T>
@@ -119,12 +118,12 @@ inline WideComplex phase(const WideComplex& x) {
 /// The nearest T.
 template <class T>
 T narrow(const Wide<T>& x) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<Real<T>>(x.re), static_cast<Real<T>>(x.im));
+  if constexpr (is_complex<T>) return T(static_cast<Real<T>>(x.re), static_cast<Real<T>>(x.im));
   else return static_cast<T>(x);
 }
 
-// --- bits -----------------------------------------------------------------------------------------------
+// --- bits
+// -----------------------------------------------------------------------------------------------
 
 template <class T>
 bool same_bits(const T& a, const T& b) {
@@ -146,8 +145,8 @@ T poison() {
   else return std::numeric_limits<T>::quiet_NaN();
 }
 
-/// What stands between and around matrices: NaN of a certain payload, so that reading it shows in the
-/// result and writing it shows in memory.
+/// What stands between and around matrices: NaN of a certain payload, so that reading it shows in
+/// the result and writing it shows in memory.
 template <class T>
 T guard() {
   if constexpr (is_complex<T>) {
@@ -163,7 +162,8 @@ T guard() {
   }
 }
 
-// --- random numbers -------------------------------------------------------------------------------------
+// --- random numbers
+// -------------------------------------------------------------------------------------
 
 /// SplitMix64. The standard's engines are portable, its distributions are not.
 class Random {

@@ -26,8 +26,8 @@ inline std::uint64_t seed() {
   return text ? std::strtoull(text, nullptr, 0) : 20240229;
 }
 
-/// A file of tests/data. SHOAL_TEST_DATA names the folder where the executable runs on another machine
-/// than it was built on.
+/// A file of tests/data. SHOAL_TEST_DATA names the folder where the executable runs on another
+/// machine than it was built on.
 inline std::string data_file(const std::string& name) {
   const char* const folder = std::getenv("SHOAL_TEST_DATA");
 #ifdef SHOAL_TEST_DATA_DIR

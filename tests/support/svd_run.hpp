@@ -17,8 +17,8 @@
 #include <vector>
 
 /// \file
-/// One call of shoal::svd on a batch of the host's: copied to the space under test in the wanted layouts,
-/// outputs poisoned, copied back.
+/// One call of shoal::svd on a batch of the host's: copied to the space under test in the wanted
+/// layouts, outputs poisoned, copied back.
 namespace shoal::test {
 
 struct SvdJob {
@@ -97,7 +97,9 @@ SvdResult<T> run_svd(const HostBatch<T>& a, const SvdJob& job, const Exec& exec 
     result.plan = svd_plan(exec, va, vu, vs, vvt, dinfo.entries(), job.options);
     svd(exec, va, vu, vs, vvt, dinfo.entries(), job.options);
   };
-  const auto all = [&](Layout layout) { return job.a == layout && job.u == layout && job.vt == layout; };
+  const auto all = [&](Layout layout) {
+    return job.a == layout && job.u == layout && job.vt == layout;
+  };
   if (all(Layout::right)) call(da.right(), du.right(), ds.vectors(), dvt.right());
   else if (all(Layout::left)) call(da.left(), du.left(), ds.vectors(), dvt.left());
   else if (all(Layout::pointers))
@@ -109,8 +111,8 @@ SvdResult<T> run_svd(const HostBatch<T>& a, const SvdJob& job, const Exec& exec 
   result.s = ds.get();
   result.vt = dvt.get();
   result.info = dinfo.get().values;
-  result.guards_intact = du.guards_intact() && ds.guards_intact() && dvt.guards_intact() &&
-                         dinfo.guards_intact();
+  result.guards_intact =
+      du.guards_intact() && ds.guards_intact() && dvt.guards_intact() && dinfo.guards_intact();
   result.a_untouched = da.untouched();
   return result;
 }
@@ -142,8 +144,8 @@ struct SvdFigures {
 
 /// Holds matrix b of a result to the contract and adds to the figures. sigma: the right values.
 template <class T>
-void expect_contract(const HostBatch<T>& a, const SvdJob& job, const SvdResult<T>& r, std::int64_t b,
-                     const std::vector<long double>& sigma, const std::string& name,
+void expect_contract(const HostBatch<T>& a, const SvdJob& job, const SvdResult<T>& r,
+                     std::int64_t b, const std::vector<long double>& sigma, const std::string& name,
                      SvdFigures& figures) {
   const std::int64_t m = a.rows, n = a.cols;
   const std::string where = name + " in " + job.describe(a.batch, m, n);
@@ -152,7 +154,8 @@ void expect_contract(const HostBatch<T>& a, const SvdJob& job, const SvdResult<T
   figures.expect(info == 0, "info is " + std::to_string(info) + " of " + where);
   figures.expect(descending(r.s, b), "values not descending of " + where);
   const auto hold = [&](long double figure, Worst& worst, const char* what) {
-    figures.expect(figure <= contract_limit, what + (" is " + std::to_string(figure)) + " of " + where);
+    figures.expect(figure <= contract_limit,
+                   what + (" is " + std::to_string(figure)) + " of " + where);
     worst.see(figure, where);
   };
   hold(value_error<T>(r.s, b, sigma, m, n), figures.values, "value error");

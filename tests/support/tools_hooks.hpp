@@ -11,8 +11,8 @@
 /// What Kokkos does on behalf of a call: its tools callbacks, written down.
 namespace shoal::test {
 
-/// Records every kernel, fence, allocation and copy from construction to stop() or destruction. One at a
-/// time.
+/// Records every kernel, fence, allocation and copy from construction to stop() or destruction. One
+/// at a time.
 class ToolsRecord {
 public:
   struct Kernel {
@@ -42,8 +42,8 @@ public:
                                         std::to_string(bytes) + " bytes");
     });
     tools::set_begin_deep_copy_callback([](Kokkos::Tools::SpaceHandle, const char* to, const void*,
-                                           Kokkos::Tools::SpaceHandle, const char* from, const void*,
-                                           std::uint64_t) {
+                                           Kokkos::Tools::SpaceHandle, const char* from,
+                                           const void*, std::uint64_t) {
       if (active()) active()->copies.push_back(std::string(from) + " to " + to);
     });
     tools::set_push_region_callback([](const char* name) {

@@ -31,7 +31,8 @@ KOKKOS_FUNCTION Value<T> to_lane(const T& x) {
   return v;
 }
 
-// --- gemm -----------------------------------------------------------------------------------------------
+// --- gemm
+// -----------------------------------------------------------------------------------------------
 
 /// Entries of one matrix of a batch, as lane::gemm reads them.
 template <class T>
@@ -47,9 +48,10 @@ struct GemmKernel {
   Batch<const T> a, b, before;
   Batch<T> c;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    lane::gemm<MaxSize>(static_cast<int>(c.extent(1)), static_cast<int>(c.extent(2)), static_cast<int>(a.extent(2)),
-                        to_lane<T>(alpha), Reader<T>{a, i}, Reader<T>{b, i}, to_lane<T>(beta), beta != T(0),
-                        Reader<T>{before, i}, [&](int row, int col, const Value<T>& v) {
+    lane::gemm<MaxSize>(static_cast<int>(c.extent(1)), static_cast<int>(c.extent(2)),
+                        static_cast<int>(a.extent(2)), to_lane<T>(alpha), Reader<T>{a, i},
+                        Reader<T>{b, i}, to_lane<T>(beta), beta != T(0), Reader<T>{before, i},
+                        [&](int row, int col, const Value<T>& v) {
                           c(i, row, col) = shoal::detail::get_slot(v, 0);
                         });
   }
@@ -68,11 +70,13 @@ void check_gemm(Random& random, Worst& worst) {
           p.a = random_batch<T>(random, 13, m, k);
           p.b = random_batch<T>(random, 13, k, n);
           p.c = reads_c ? random_batch<T>(random, 13, m, n) : HostBatch<T>(13, m, n, poison<T>());
-          const DeviceBatch<T> a(Layout::right, p.a), b(Layout::right, p.b), before(Layout::left, p.c);
+          const DeviceBatch<T> a(Layout::right, p.a), b(Layout::right, p.b),
+              before(Layout::left, p.c);
           DeviceBatch<T> c(Layout::padded_rows, 13, m, n);
           c.fill(poison<T>());
           Kokkos::parallel_for("test", Kokkos::RangePolicy<Exec>(exec, 0, 13),
-                               GemmKernel<T, MaxSize>{p.alpha, p.beta, a.strided(), b.strided(), before.strided(), c.strided()});
+                               GemmKernel<T, MaxSize>{p.alpha, p.beta, a.strided(), b.strided(),
+                                                      before.strided(), c.strided()});
           exec.fence();
           const long double error = gemm_error(p, c.get());
           worst.see(error, std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k));
@@ -91,7 +95,8 @@ TYPED_TEST(Lane, Gemm) {
   print_figure(scalar_name<TypeParam>() + std::string(": lane::gemm error / bound"), worst);
 }
 
-// --- svd ------------------------------------------------------------------------------------------------
+// --- svd
+// ------------------------------------------------------------------------------------------------
 
 template <class T, int Rows, int Cols, bool Left>
 struct SvdKernel {
@@ -111,7 +116,9 @@ struct SvdKernel {
         x, l, j, std::integral_constant<int, Rows>(), std::integral_constant<int, Cols>(), request,
         [&](int k, const Real<T>& value) { s(b, k) = value; },
         [&](int i, int k, const V& value) { u(b, i, k) = shoal::detail::get_slot(value, 0); },
-        [&](int k, auto column, const V& value) { vt(b, k, static_cast<int>(column)) = shoal::detail::get_slot(value, 0); }));
+        [&](int k, auto column, const V& value) {
+          vt(b, k, static_cast<int>(column)) = shoal::detail::get_slot(value, 0);
+        }));
   }
 };
 
@@ -125,7 +132,8 @@ void check_svd(SvdFigures& figures) {
     if (signs && !Left) continue;
     job.options.fix_signs = signs;
     const DeviceBatch<T> a(Layout::right, x);
-    DeviceBatch<T> u(Layout::padded_rows, x.batch, Rows, Cols), vt(Layout::padded_cols, x.batch, Cols, Cols);
+    DeviceBatch<T> u(Layout::padded_rows, x.batch, Rows, Cols),
+        vt(Layout::padded_cols, x.batch, Cols, Cols);
     DeviceBatch<Real<T>> s(Layout::right, x.batch, Cols, 1);
     DeviceBatch<int> info(Layout::right, x.batch, 1, 1);
     u.fill(poison<T>());
@@ -135,7 +143,8 @@ void check_svd(SvdFigures& figures) {
     lane::SvdRequest request;
     request.fix_signs = signs;
     Kokkos::parallel_for("test", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(x.batch)),
-                         SvdKernel<T, Rows, Cols, Left>{a.strided(), u.strided(), vt.strided(), s.vectors(), info.entries(), request});
+                         SvdKernel<T, Rows, Cols, Left>{a.strided(), u.strided(), vt.strided(),
+                                                        s.vectors(), info.entries(), request});
     exec.fence();
     SvdResult<T> r;
     r.u = u.get();
@@ -147,7 +156,8 @@ void check_svd(SvdFigures& figures) {
       EXPECT_TRUE(u.untouched());
     }
     for (std::int64_t b = 0; b < x.batch; ++b)
-      expect_contract(x, job, r, b, reference_values(x, b), family.names[static_cast<std::size_t>(b)], figures);
+      expect_contract(x, job, r, b, reference_values(x, b),
+                      family.names[static_cast<std::size_t>(b)], figures);
   }
 }
 

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 /// \file
-/// The team primitives inside a user's own kernel, with several threads in a team so that a missing barrier
-/// shows, and with the results used in the same kernel.
+/// The team primitives inside a user's own kernel, with several threads in a team so that a missing
+/// barrier shows, and with the results used in the same kernel.
 namespace shoal::test {
 namespace {
 
@@ -44,7 +44,8 @@ using Member = Policy::member_type;
 template <class T>
 using Batch = shoal::StridedBatch<T, Memory>;
 
-// --- gemm -----------------------------------------------------------------------------------------------
+// --- gemm
+// -----------------------------------------------------------------------------------------------
 
 template <class T>
 struct GemmKernel {
@@ -55,7 +56,8 @@ struct GemmKernel {
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     const int i = member.league_rank();
     team::gemm(member, op_a, op_b, alpha, Kokkos::subview(a, i, Kokkos::ALL, Kokkos::ALL),
-               Kokkos::subview(b, i, Kokkos::ALL, Kokkos::ALL), beta, Kokkos::subview(c, i, Kokkos::ALL, Kokkos::ALL));
+               Kokkos::subview(b, i, Kokkos::ALL, Kokkos::ALL), beta,
+               Kokkos::subview(c, i, Kokkos::ALL, Kokkos::ALL));
   }
 };
 
@@ -67,8 +69,15 @@ TYPED_TEST(Team, Gemm) {
   const Op ops[] = {Op::none, Op::transpose, Op::conj_transpose};
   int turn = 0;
   for (const TeamShape& team : team_shapes())
-    for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
-             {1, 1, 1}, {2, 3, 4}, {4, 4, 4}, {5, 7, 3}, {17, 19, 23}, {33, 1, 8}, {1, 33, 8}, {3, 3, 0}, {64, 48, 70}})
+    for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{{1, 1, 1},
+                                                                        {2, 3, 4},
+                                                                        {4, 4, 4},
+                                                                        {5, 7, 3},
+                                                                        {17, 19, 23},
+                                                                        {33, 1, 8},
+                                                                        {1, 33, 8},
+                                                                        {3, 3, 0},
+                                                                        {64, 48, 70}})
       for (const Op op_a : ops)
         for (const Op op_b : ops) {
           GemmCase<T> p;
@@ -76,17 +85,21 @@ TYPED_TEST(Team, Gemm) {
           p.op_b = op_b;
           p.alpha = random.normal_scalar<T>();
           p.beta = turn % 2 ? random.normal_scalar<T>() : T(0);
-          p.a = op_a == Op::none ? random_batch<T>(random, 6, m, k) : random_batch<T>(random, 6, k, m);
-          p.b = op_b == Op::none ? random_batch<T>(random, 6, k, n) : random_batch<T>(random, 6, n, k);
+          p.a = op_a == Op::none ? random_batch<T>(random, 6, m, k)
+                                 : random_batch<T>(random, 6, k, m);
+          p.b = op_b == Op::none ? random_batch<T>(random, 6, k, n)
+                                 : random_batch<T>(random, 6, n, k);
           p.c = turn % 2 ? random_batch<T>(random, 6, m, n) : HostBatch<T>(6, m, n, poison<T>());
           const Layout layout = turn++ % 3 ? Layout::padded_rows : Layout::padded_cols;
           const DeviceBatch<T> a(layout, p.a), b(layout, p.b), c(layout, p.c);
-          Kokkos::parallel_for("test", Policy(exec, 6, team.size, team.vector),
-                               GemmKernel<T>{op_a, op_b, p.alpha, p.beta, a.strided(), b.strided(), c.strided()});
+          Kokkos::parallel_for(
+              "test", Policy(exec, 6, team.size, team.vector),
+              GemmKernel<T>{op_a, op_b, p.alpha, p.beta, a.strided(), b.strided(), c.strided()});
           exec.fence();
           const long double error = gemm_error(p, c.get());
-          const std::string where = std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k) + ", team " +
-                                    std::to_string(team.size) + " x " + std::to_string(team.vector);
+          const std::string where = std::to_string(m) + " " + std::to_string(n) + " " +
+                                    std::to_string(k) + ", team " + std::to_string(team.size) +
+                                    " x " + std::to_string(team.vector);
           worst.see(error, where);
           EXPECT_LE(error, 1) << where;
           EXPECT_TRUE(c.guards_intact() && a.untouched() && b.untouched()) << where;
@@ -94,7 +107,8 @@ TYPED_TEST(Team, Gemm) {
   print_figure(scalar_name<T>() + std::string(": team::gemm error / bound"), worst);
 }
 
-/// C := (A B) A in one kernel: the second product reads what other threads of the team have written.
+/// C := (A B) A in one kernel: the second product reads what other threads of the team have
+/// written.
 template <class T>
 struct ChainKernel {
   Batch<const T> a, b;
@@ -103,9 +117,11 @@ struct ChainKernel {
     const int i = member.league_rank();
     const auto x = Kokkos::subview(a, i, Kokkos::ALL, Kokkos::ALL);
     const auto between = Kokkos::subview(product, i, Kokkos::ALL, Kokkos::ALL);
-    team::gemm(member, Op::none, Op::none, T(1), x, Kokkos::subview(b, i, Kokkos::ALL, Kokkos::ALL), T(0), between);
+    team::gemm(member, Op::none, Op::none, T(1), x, Kokkos::subview(b, i, Kokkos::ALL, Kokkos::ALL),
+               T(0), between);
     member.team_barrier();
-    team::gemm(member, Op::none, Op::none, T(1), between, x, T(0), Kokkos::subview(c, i, Kokkos::ALL, Kokkos::ALL));
+    team::gemm(member, Op::none, Op::none, T(1), between, x, T(0),
+               Kokkos::subview(c, i, Kokkos::ALL, Kokkos::ALL));
   }
 };
 
@@ -137,7 +153,8 @@ TYPED_TEST(Team, GemmAfterGemm) {
   }
 }
 
-// --- svd ------------------------------------------------------------------------------------------------
+// --- svd
+// ------------------------------------------------------------------------------------------------
 
 template <class T>
 struct SvdKernel {
@@ -152,10 +169,12 @@ struct SvdKernel {
   /// A team works through several matrices with the same scratch.
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     void* const scratch = member.team_scratch(1).get_shmem_aligned(bytes, 16);
-    for (int i = member.league_rank(); i < static_cast<int>(a.extent(0)); i += member.league_size()) {
-      const int result =
-          team::svd(member, Kokkos::subview(a, i, Kokkos::ALL, Kokkos::ALL), Kokkos::subview(u, i, Kokkos::ALL, Kokkos::ALL),
-                    Kokkos::subview(s, i, Kokkos::ALL), Kokkos::subview(vt, i, Kokkos::ALL, Kokkos::ALL), scratch, options);
+    for (int i = member.league_rank(); i < static_cast<int>(a.extent(0));
+         i += member.league_size()) {
+      const int result = team::svd(
+          member, Kokkos::subview(a, i, Kokkos::ALL, Kokkos::ALL),
+          Kokkos::subview(u, i, Kokkos::ALL, Kokkos::ALL), Kokkos::subview(s, i, Kokkos::ALL),
+          Kokkos::subview(vt, i, Kokkos::ALL, Kokkos::ALL), scratch, options);
       Kokkos::single(Kokkos::PerTeam(member), [&] { info(i) = result; });
       member.team_barrier();
       if (info(i) != result) Kokkos::atomic_add(&disagree(0), 1);
@@ -165,12 +184,16 @@ struct SvdKernel {
 };
 
 template <class T>
-SvdResult<T> run_team_svd(const HostBatch<T>& x, const SvdJob& job, const TeamShape& team, int league) {
+SvdResult<T> run_team_svd(const HostBatch<T>& x, const SvdJob& job, const TeamShape& team,
+                          int league) {
   const Exec exec = wide_instance<Exec>();
   const std::int64_t m = x.rows, n = x.cols, k = job.rank < 0 ? std::min(m, n) : job.rank;
-  const auto size = [&](Vectors v, std::int64_t whole) { return v == Vectors::none ? 0 : v == Vectors::full ? whole : k; };
+  const auto size = [&](Vectors v, std::int64_t whole) {
+    return v == Vectors::none ? 0 : v == Vectors::full ? whole : k;
+  };
   const DeviceBatch<T> a(job.a, x);
-  DeviceBatch<T> u(job.u, x.batch, m, size(job.options.left, m)), vt(job.vt, x.batch, size(job.options.right, n), n);
+  DeviceBatch<T> u(job.u, x.batch, m, size(job.options.left, m)),
+      vt(job.vt, x.batch, size(job.options.right, n), n);
   DeviceBatch<Real<T>> s(Layout::padded_rows, x.batch, k, 1);
   DeviceBatch<int> info(Layout::scattered, x.batch, 1, 1);
   u.fill(poison<T>());
@@ -183,17 +206,21 @@ SvdResult<T> run_team_svd(const HostBatch<T>& x, const SvdJob& job, const TeamSh
   policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(bytes) + 32));
   Kokkos::fence();
   Kokkos::parallel_for("test", policy,
-                       SvdKernel<T>{a.strided(), u.strided(), vt.strided(), s.vectors(), info.entries(), job.options, bytes, disagree});
+                       SvdKernel<T>{a.strided(), u.strided(), vt.strided(), s.vectors(),
+                                    info.entries(), job.options, bytes, disagree});
   exec.fence();
   int wrong = 0;
-  Kokkos::deep_copy(Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&wrong, 1), disagree);
+  Kokkos::deep_copy(
+      Kokkos::View<int*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&wrong, 1),
+      disagree);
   EXPECT_EQ(wrong, 0) << "threads of a team got different infos";
   SvdResult<T> r;
   r.u = u.get();
   r.s = s.get();
   r.vt = vt.get();
   r.info = info.get().values;
-  r.guards_intact = u.guards_intact() && s.guards_intact() && vt.guards_intact() && info.guards_intact();
+  r.guards_intact =
+      u.guards_intact() && s.guards_intact() && vt.guards_intact() && info.guards_intact();
   r.a_untouched = a.untouched();
   return r;
 }
@@ -202,11 +229,22 @@ TYPED_TEST(Team, SvdMeetsTheContractWithEveryTeamSize) {
   using T = TypeParam;
   SvdFigures figures;
   int turn = 0;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {2, 2}, {3, 3}, {4, 3}, {3, 4}, {15, 3}, {3, 15}, {8, 8}, {9, 9}, {20, 11}, {11, 20}, {33, 33}}) {
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1},
+                                                                               {2, 2},
+                                                                               {3, 3},
+                                                                               {4, 3},
+                                                                               {3, 4},
+                                                                               {15, 3},
+                                                                               {3, 15},
+                                                                               {8, 8},
+                                                                               {9, 9},
+                                                                               {20, 11},
+                                                                               {11, 20},
+                                                                               {33, 33}}) {
     const Family<T> family = families<T>(m, n, 31);
     std::vector<std::vector<long double>> sigma;
-    for (std::int64_t b = 0; b < family.matrices.batch; ++b) sigma.push_back(reference_values(family.matrices, b));
+    for (std::int64_t b = 0; b < family.matrices.batch; ++b)
+      sigma.push_back(reference_values(family.matrices, b));
     std::vector<SvdResult<T>> thin;
     for (const TeamShape& team : team_shapes())
       for (const Vectors left : {Vectors::thin, Vectors::full, Vectors::none})
@@ -228,7 +266,8 @@ TYPED_TEST(Team, SvdMeetsTheContractWithEveryTeamSize) {
     // A CPU's results do not depend on the number of threads.
     for (const SvdResult<T>& r : thin)
       for (std::int64_t b = 0; b < r.u.batch; ++b)
-        EXPECT_TRUE(r.same_matrix(b, thin[0], b)) << family.names[static_cast<std::size_t>(b)] << ", " << m << " x " << n;
+        EXPECT_TRUE(r.same_matrix(b, thin[0], b))
+            << family.names[static_cast<std::size_t>(b)] << ", " << m << " x " << n;
   }
   figures.print(scalar_name<T>() + std::string(": team::svd"));
 }
@@ -236,7 +275,8 @@ TYPED_TEST(Team, SvdMeetsTheContractWithEveryTeamSize) {
 TYPED_TEST(Team, SvdTruncatesFixesSignsAndReportsNan) {
   using T = TypeParam;
   SvdFigures figures;
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{6, 6}, {15, 3}, {3, 15}, {12, 7}}) {
+  for (const auto& [m, n] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{6, 6}, {15, 3}, {3, 15}, {12, 7}}) {
     Random random(seed());
     HostBatch<T> a = random_batch<T>(random, 9, m, n);
     a(4, m - 1, n - 1) = poison<T>();
@@ -269,7 +309,8 @@ struct RoundTrip {
     const auto u = Kokkos::subview(svd.u, i, Kokkos::ALL, Kokkos::ALL);
     const auto vt = Kokkos::subview(svd.vt, i, Kokkos::ALL, Kokkos::ALL);
     const auto s = Kokkos::subview(svd.s, i, Kokkos::ALL);
-    svd.info(i) = team::svd(member, Kokkos::subview(svd.a, i, Kokkos::ALL, Kokkos::ALL), u, s, vt, scratch, svd.options);
+    svd.info(i) = team::svd(member, Kokkos::subview(svd.a, i, Kokkos::ALL, Kokkos::ALL), u, s, vt,
+                            scratch, svd.options);
     member.team_barrier();
     const int n = static_cast<int>(u.extent(1));
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, n), [&](int k) {
@@ -278,7 +319,8 @@ struct RoundTrip {
       });
     });
     member.team_barrier();
-    team::gemm(member, Op::none, Op::none, T(1), u, vt, T(0), Kokkos::subview(again, i, Kokkos::ALL, Kokkos::ALL));
+    team::gemm(member, Op::none, Op::none, T(1), u, vt, T(0),
+               Kokkos::subview(again, i, Kokkos::ALL, Kokkos::ALL));
   }
 };
 
@@ -290,7 +332,8 @@ TYPED_TEST(Team, SvdThenGemmGivesTheMatrixAgain) {
   const HostBatch<T> x = random_batch<T>(random, batch, n, n);
   for (const TeamShape& team : team_shapes()) {
     const DeviceBatch<T> a(Layout::right, x);
-    DeviceBatch<T> u(Layout::right, batch, n, n), vt(Layout::right, batch, n, n), again(Layout::right, batch, n, n);
+    DeviceBatch<T> u(Layout::right, batch, n, n), vt(Layout::right, batch, n, n),
+        again(Layout::right, batch, n, n);
     DeviceBatch<Real<T>> s(Layout::right, batch, n, 1);
     DeviceBatch<int> info(Layout::right, batch, 1, 1);
     for (auto* o : {&u, &vt, &again}) o->fill(poison<T>());
@@ -299,12 +342,16 @@ TYPED_TEST(Team, SvdThenGemmGivesTheMatrixAgain) {
     const std::size_t bytes = team::svd_scratch_bytes<T>(n, n);
     Policy policy(exec, batch, team.size, team.vector);
     policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(bytes) + 32));
-    Kokkos::parallel_for("test", policy,
-                         RoundTrip<T>{{a.strided(), u.strided(), vt.strided(), s.vectors(), info.entries(), {}, bytes, {}}, again.strided()});
+    Kokkos::parallel_for(
+        "test", policy,
+        RoundTrip<T>{
+            {a.strided(), u.strided(), vt.strided(), s.vectors(), info.entries(), {}, bytes, {}},
+            again.strided()});
     exec.fence();
     const HostBatch<T> y = again.get();
     for (std::size_t i = 0; i < x.values.size(); ++i)
-      ASSERT_LE(magnitude(widen(x.values[i]) - widen(y.values[i])), 100 * n * unit_roundoff<T>) << "team " << team.size;
+      ASSERT_LE(magnitude(widen(x.values[i]) - widen(y.values[i])), 100 * n * unit_roundoff<T>)
+          << "team " << team.size;
   }
 }
 

@@ -67,7 +67,8 @@ TEST(BatchRef, OfPointersAndStrides) {
   const auto column_major = column_major_batch<Host>(memory.data(), 5, 3, 4, 8, 40);
   EXPECT_EQ(&column_major(2, 1, 3), memory.data() + 80 + 1 + 24);
 
-  const auto repeated = strided_batch<Host>(static_cast<const float*>(memory.data()), 5, 3, 4, 0, 4, 1);
+  const auto repeated =
+      strided_batch<Host>(static_cast<const float*>(memory.data()), 5, 3, 4, 0, 4, 1);
   EXPECT_EQ(&repeated(4, 1, 1), memory.data() + 5);
   static_assert(std::is_same_v<decltype(batch_ref(repeated)), BatchRef<const float>>);
 
@@ -93,7 +94,8 @@ TEST(BatchRef, OffsetsAre64Bit) {
 
 TEST(BatchRef, Packed) {
   double x[100];
-  const auto packed = [&](std::int64_t rows, std::int64_t cols, std::int64_t batch, std::int64_t row, std::int64_t col) {
+  const auto packed = [&](std::int64_t rows, std::int64_t cols, std::int64_t batch,
+                          std::int64_t row, std::int64_t col) {
     return BatchRef<double>{x, nullptr, 4, rows, cols, batch, row, col}.packed();
   };
   EXPECT_TRUE(packed(3, 4, 12, 4, 1));

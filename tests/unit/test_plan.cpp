@@ -53,13 +53,14 @@ BackendLimits cpu() {
 BackendLimits least() {
   BackendLimits x;
   x.lane_runs = 8;
-  x.lane_scratch_bytes = 512;
+  x.lane_scratch_bytes = 1024;
   x.scratch_bytes = 256;
   return x;
 }
 std::vector<BackendLimits> all_limits() { return {gpu(), cpu(), least()}; }
 
-const std::int64_t batches[] = {0, 1, 2, 31, 33, 1000, 65535, 65536, 1000003, 100000000, std::int64_t(1) << 33};
+const std::int64_t batches[] = {
+    0, 1, 2, 31, 33, 1000, 65535, 65536, 1000003, 100000000, std::int64_t(1) << 33};
 const std::int64_t extents[] = {0, 1, 2, 3, 4, 5, 8, 15, 16, 33, 100, 1000, 70000};
 
 TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
@@ -70,7 +71,8 @@ TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
           for (const std::int64_t n : extents)
             for (const std::int64_t k : {0, 1, 4, 5, 3000}) {
               const GemmPlan plan = plan_gemm({batch, m, n, k}, scalar, limits, {});
-              SCOPED_TRACE(::testing::Message() << plan << " for " << batch << ", " << m << " " << n << " " << k);
+              SCOPED_TRACE(::testing::Message()
+                           << plan << " for " << batch << ", " << m << " " << n << " " << k);
               ASSERT_NE(plan.path, GemmPath::automatic);
               if (batch == 0 || m == 0 || n == 0) {
                 ASSERT_EQ(plan.league_size, 0);
@@ -80,9 +82,11 @@ TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
               ASSERT_GE(plan.vector_length, 1);
               ASSERT_GE(plan.matrices_per_team, 1);
               ASSERT_GE(plan.league_size * plan.matrices_per_team, batch);
-              ASSERT_LT((plan.league_size - 1) * plan.matrices_per_team, batch) << "teams without work";
+              ASSERT_LT((plan.league_size - 1) * plan.matrices_per_team, batch)
+                  << "teams without work";
               ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
-              const std::size_t most = plan.path == GemmPath::lane ? limits.lane_scratch_bytes : limits.scratch_bytes;
+              const std::size_t most =
+                  plan.path == GemmPath::lane ? limits.lane_scratch_bytes : limits.scratch_bytes;
               ASSERT_LE(plan.scratch_bytes, most);
               ASSERT_LE(plan.team_size, std::max(limits.team_size, limits.lane_team_size));
             }
@@ -128,7 +132,8 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
           for (const std::int64_t m : extents)
             for (const std::int64_t n : extents) {
               const SvdPlan plan = plan_svd({batch, m, n}, scalar, limits, options);
-              SCOPED_TRACE(::testing::Message() << plan << " for " << batch << ", " << m << " x " << n);
+              SCOPED_TRACE(::testing::Message()
+                           << plan << " for " << batch << ", " << m << " x " << n);
               ASSERT_NE(plan.path, SvdPath::automatic);
               ASSERT_EQ(plan.transposed, m < n);
               ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
@@ -193,7 +198,8 @@ TEST(SvdPlan, NamedPathsAreTakenOrRefused) {
               EXPECT_EQ(e.function(), "shoal::svd");
               EXPECT_EQ(e.argument(), "options.path");
               EXPECT_FALSE(path == SvdPath::automatic || path == SvdPath::team) << e.what();
-              EXPECT_NE(std::string(e.what()).find(std::to_string(m)), std::string::npos) << e.what();
+              EXPECT_NE(std::string(e.what()).find(std::to_string(m)), std::string::npos)
+                  << e.what();
             }
           }
 }

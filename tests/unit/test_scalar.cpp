@@ -29,9 +29,23 @@ using PackOf = d::Pack<R, width<R>>;
 template <class R>
 std::vector<R> samples() {
   using L = std::numeric_limits<R>;
-  std::vector<R> x{0, R(-0.0), 1, -1, R(1.5), R(-2.75), L::min(), -L::min(), L::max(), L::lowest(),
-                   L::denorm_min(), L::min() / 3, 3 * L::epsilon(), 1 + L::epsilon(), 1 - L::epsilon() / 2};
-  for (int e = L::min_exponent - L::digits; e < L::max_exponent; e += 7) x.push_back(std::ldexp(R(1.3125), e));
+  std::vector<R> x{0,
+                   R(-0.0),
+                   1,
+                   -1,
+                   R(1.5),
+                   R(-2.75),
+                   L::min(),
+                   -L::min(),
+                   L::max(),
+                   L::lowest(),
+                   L::denorm_min(),
+                   L::min() / 3,
+                   3 * L::epsilon(),
+                   1 + L::epsilon(),
+                   1 - L::epsilon() / 2};
+  for (int e = L::min_exponent - L::digits; e < L::max_exponent; e += 7)
+    x.push_back(std::ldexp(R(1.3125), e));
   return x;
 }
 
@@ -49,8 +63,9 @@ void for_packs(const F& f) {
 TYPED_TEST(Numbers, PackArithmeticIsThatOfItsSlots) {
   using R = TypeParam;
   for_packs<R>([](const PackOf<R>& a) {
-    const PackOf<R> b = a * R(0.5) + R(3), sum = a + b, difference = a - b, product = a * b, quotient = a / b, minus = -a;
-    const auto less = a < b, greater = a > b, at_most = a <= b, at_least = a >= b, equal = a == a;
+    const PackOf<R> b = a * R(0.5) + R(3), sum = a + b, difference = a - b, product = a * b,
+                    quotient = a / b, minus = -a;
+    const auto less = a<b, greater = a> b, at_most = a <= b, at_least = a >= b, equal = a == a;
     const auto chosen = d::select(a < PackOf<R>(1), a, b);
     const auto larger = d::maximum(a, b);
     const auto size = d::magnitude(a);
@@ -133,7 +148,9 @@ TYPED_TEST(Numbers, PowerOfTwoOverAndBeyondTheWholeRange) {
   using I = d::integer_t<R>;
   const int bias = L::max_exponent - 1;
   for (int e = -5 * bias; e <= 5 * bias; ++e) {
-    const R expected = e > bias ? std::ldexp(R(1), bias) : e < 1 - bias ? R(0) : std::ldexp(R(1), e);
+    const R expected = e > bias       ? std::ldexp(R(1), bias)
+                       : e < 1 - bias ? R(0)
+                                      : std::ldexp(R(1), e);
     ASSERT_EQ(d::power_of_two<R>(I(e)), expected) << e;
   }
   using P = PackOf<R>;
@@ -154,8 +171,10 @@ TYPED_TEST(Numbers, ScaleByPowerOfTwoIsLdexp) {
       const R expected = std::ldexp(x, e);
       const R got = d::scale_by_power_of_two(x, I(e));
       if (std::fabs(expected) >= L::min() || expected == 0 || std::fabs(x) < 1) {
-        // Rounded once where neither factor rounds: not below the normal numbers after a first step there.
-        if (std::fabs(expected) >= L::min() && std::fabs(std::ldexp(x, e / 2 - (e < 0 && e % 2 != 0))) >= L::min()) {
+        // Rounded once where neither factor rounds: not below the normal numbers after a first step
+        // there.
+        if (std::fabs(expected) >= L::min() &&
+            std::fabs(std::ldexp(x, e / 2 - (e < 0 && e % 2 != 0))) >= L::min()) {
           ASSERT_EQ(got, expected) << x << " * 2^" << e;
         }
       }
@@ -193,7 +212,8 @@ TYPED_TEST(Numbers, MagnitudeKeysOrderScaledRoots) {
             << a.x << " 2^" << a.e << " against " << b.x << " 2^" << b.e;
       }
     }
-  for (const Item& a : items) ASSERT_LT(d::magnitude_key(R(0), I(bias)), d::magnitude_key(a.x, I(a.e)));
+  for (const Item& a : items)
+    ASSERT_LT(d::magnitude_key(R(0), I(bias)), d::magnitude_key(a.x, I(a.e)));
 }
 
 TYPED_TEST(Numbers, RootsAndSigns) {
@@ -205,7 +225,9 @@ TYPED_TEST(Numbers, RootsAndSigns) {
     if (x < L::min()) continue;
     const long double exact = 1 / std::sqrt(static_cast<long double>(x));
     EXPECT_LE(std::fabs(d::reciprocal_sqrt(x) - exact), 2 * L::epsilon() * exact) << x;
-    EXPECT_LE(std::fabs(d::get_slot(d::reciprocal_sqrt(PackOf<R>(x)), 1) - exact), 2 * L::epsilon() * exact) << x;
+    EXPECT_LE(std::fabs(d::get_slot(d::reciprocal_sqrt(PackOf<R>(x)), 1) - exact),
+              2 * L::epsilon() * exact)
+        << x;
   }
   EXPECT_EQ(d::with_sign(R(3), R(-0.5)), -3);
   EXPECT_EQ(d::with_sign(R(3), R(0.5)), 3);
@@ -257,8 +279,8 @@ TYPED_TEST(Numbers, ComplexArithmetic) {
   EXPECT_EQ(d::conj_multiply_add(R(2), R(3), R(4)), 10);
 }
 
-/// A phase is of length 1 to rounding, also of numbers whose square leaves the normal range: rotations
-/// are multiplied by it.
+/// A phase is of length 1 to rounding, also of numbers whose square leaves the normal range:
+/// rotations are multiplied by it.
 TYPED_TEST(Numbers, PhaseHasLengthOne) {
   using R = TypeParam;
   using L = std::numeric_limits<R>;
@@ -268,7 +290,8 @@ TYPED_TEST(Numbers, PhaseHasLengthOne) {
     for (const C& direction : {C(R(0.6), R(-0.8)), C(1, 0), C(0, -1), C(R(-0.96), R(0.28))}) {
       const R scale = std::ldexp(R(1), e);
       const C p = d::phase_of(C(scale * direction.re, scale * direction.im));
-      const long double length2 = static_cast<long double>(p.re) * p.re + static_cast<long double>(p.im) * p.im;
+      const long double length2 =
+          static_cast<long double>(p.re) * p.re + static_cast<long double>(p.im) * p.im;
       ASSERT_LE(std::fabs(length2 - 1), 8 * L::epsilon()) << "at 2^" << e;
       const bool whole = p.re == 1 && p.im == 0; // where the square underflows
       if (!whole) {

@@ -50,7 +50,8 @@ TEST(Errors, SayWhoRefusedWhat) {
 }
 
 TEST(Version, NumberAndTextAgree) {
-  EXPECT_EQ(SHOAL_VERSION, SHOAL_VERSION_MAJOR * 10000 + SHOAL_VERSION_MINOR * 100 + SHOAL_VERSION_PATCH);
+  EXPECT_EQ(SHOAL_VERSION,
+            SHOAL_VERSION_MAJOR * 10000 + SHOAL_VERSION_MINOR * 100 + SHOAL_VERSION_PATCH);
   EXPECT_EQ(std::string(SHOAL_VERSION_STRING), std::to_string(SHOAL_VERSION_MAJOR) + "." +
                                                    std::to_string(SHOAL_VERSION_MINOR) + "." +
                                                    std::to_string(SHOAL_VERSION_PATCH));
