@@ -105,6 +105,7 @@ TYPED_TEST(SvdBits, DoNotDependOnThreadsOrInstance) {
   for (const auto& [m, n] : shapes) {
     const HostBatch<T> a = families<T>(m, n, 23).matrices;
     for (const SvdPath path : every_path<SvdPath>()) {
+      if (m * n > 300 && path != SvdPath::automatic) continue; // time
       const SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, Layout::right, path);
       if (path != SvdPath::automatic && refused(a, job)) continue;
       const SvdResult<T> expected = run_svd(a, job);

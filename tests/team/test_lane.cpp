@@ -128,9 +128,9 @@ void check_svd(SvdFigures& figures) {
   const Family<T> family = families<T>(Rows, Cols, 41);
   const HostBatch<T>& x = family.matrices;
   SvdJob job = SvdJob::of(Left ? Vectors::thin : Vectors::none, Vectors::thin);
-  for (const bool signs : {false, true}) {
-    if (signs && !Left) continue;
-    job.options.fix_signs = signs;
+  for (const auto rule : {lane::SignRule::none, lane::SignRule::left, lane::SignRule::right}) {
+    if (rule == lane::SignRule::left && !Left) continue;
+    job.options.fix_signs = rule == lane::SignRule::left;
     const DeviceBatch<T> a(Layout::right, x);
     DeviceBatch<T> u(Layout::padded_rows, x.batch, Rows, Cols),
         vt(Layout::padded_cols, x.batch, Cols, Cols);
@@ -141,7 +141,7 @@ void check_svd(SvdFigures& figures) {
     s.fill(poison<Real<T>>());
     info.fill(poison<int>());
     lane::SvdRequest request;
-    request.fix_signs = signs;
+    request.signs = rule;
     Kokkos::parallel_for("test", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<int>(x.batch)),
                          SvdKernel<T, Rows, Cols, Left>{a.strided(), u.strided(), vt.strided(),
                                                         s.vectors(), info.entries(), request});
@@ -155,9 +155,15 @@ void check_svd(SvdFigures& figures) {
     if (!Left) {
       EXPECT_TRUE(u.untouched());
     }
-    for (std::int64_t b = 0; b < x.batch; ++b)
-      expect_contract(x, job, r, b, reference_values(x, b),
-                      family.names[static_cast<std::size_t>(b)], figures);
+    HostBatch<T> rows(x.batch, Cols, Cols); // of Vt in columns, not conjugated
+    for (std::int64_t b = 0; b < x.batch; ++b) {
+      const std::string name = family.names[static_cast<std::size_t>(b)];
+      expect_contract(x, job, r, b, reference_values(x, b), name, figures);
+      for (std::int64_t i = 0; i < Cols; ++i)
+        for (std::int64_t j = 0; j < Cols; ++j) rows(b, i, j) = r.vt(b, j, i);
+      if (rule == lane::SignRule::right)
+        figures.expect(signs_fixed(rows, b, Cols), "sign rule of the right broken for " + name);
+    }
   }
 }
 
