@@ -121,7 +121,7 @@ std::optional<GemmPlan> expect_case(const GemmCase<T>& p, const Where& w, Worst&
   }
   const long double error = gemm_error(p, result);
   worst.see(error, describe(p, w));
-  EXPECT_LE(error, 1) << describe(p, w);
+  EXPECT_LE(error, gemm_limit<T>) << describe(p, w);
   return plan;
 }
 

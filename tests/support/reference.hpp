@@ -74,6 +74,12 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
   return worst;
 }
 
+/// What gemm_error may be. The contract's bound counts one rounding for each operation; a complex
+/// product is off by up to sqrt(5) of them (R. Brent, C. Percival, P. Zimmermann, Error bounds on
+/// complex floating-point multiplication, 2007).
+template <class T>
+inline constexpr long double gemm_limit = is_complex<T> ? 2.2360679774997896964L : 1.0L;
+
 // --- singular values
 // ------------------------------------------------------------------------------------
 

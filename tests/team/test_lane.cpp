@@ -80,7 +80,7 @@ void check_gemm(Random& random, Worst& worst) {
           exec.fence();
           const long double error = gemm_error(p, c.get());
           worst.see(error, std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k));
-          EXPECT_LE(error, 1) << m << " " << n << " " << k << " of at most " << MaxSize;
+          EXPECT_LE(error, gemm_limit<T>) << m << " " << n << " " << k << " of at most " << MaxSize;
           EXPECT_TRUE(c.guards_intact());
         }
 }

@@ -101,7 +101,7 @@ TYPED_TEST(Team, Gemm) {
                                     std::to_string(k) + ", team " + std::to_string(team.size) +
                                     " x " + std::to_string(team.vector);
           worst.see(error, where);
-          EXPECT_LE(error, 1) << where;
+          EXPECT_LE(error, gemm_limit<T>) << where;
           EXPECT_TRUE(c.guards_intact() && a.untouched() && b.untouched()) << where;
         }
   print_figure(scalar_name<T>() + std::string(": team::gemm error / bound"), worst);

@@ -347,14 +347,16 @@ KOKKOS_FUNCTION V reciprocal(const V& x) {
   if constexpr (is_complex_v<V>) return (real_t<V>(1) / norm_squared(x)) * conjugate(x);
   else return V(1) / x;
 }
-/// x / |x|, 1 where x = 0. |x|^2 must not overflow; where it underflows the phase is 1.
+/// x / |x|, 1 where x = 0. |x|^2 must not overflow; where it is so small that its bits are being lost to
+/// underflow the phase is 1 too: of length 1 in any case.
 template <class V>
 KOKKOS_FUNCTION V phase_of(const V& x) {
   using R = real_t<V>;
   if constexpr (is_complex_v<V>) {
+    using Limits = std::numeric_limits<number_t<V>>;
     const R x2 = norm_squared(x);
-    const auto zero = x2 == R(0);
-    return select(zero, V(R(1)), reciprocal_sqrt(select(zero, R(1), x2)) * x);
+    const auto tiny = x2 < R(Limits::min() / Limits::epsilon());
+    return select(tiny, V(R(1)), reciprocal_sqrt(select(tiny, R(1), x2)) * x);
   } else {
     return with_sign(R(1), x);
   }

@@ -31,6 +31,27 @@ KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
   }
 }
 
+/// f(from) + ... + f(to - 1). A run-time number of terms is summed in blocks: rounding then grows with the
+/// sixteenth part of the length, which matters where all terms have one sign (norms, constant columns).
+template <class V, class Extent, class F>
+KOKKOS_FUNCTION V sum(int from, Extent to, const V& zero, const F& f) {
+  V total = zero;
+  if constexpr (std::is_same_v<Extent, int>) {
+    constexpr int block = 16;
+    for (int begin = from; begin < to; begin += block) {
+      const int end = begin + block < to ? begin + block : to;
+      V part = f(begin);
+      SHOAL_DO_NOT_UNROLL
+      for (int i = begin + 1; i < end; ++i) part += f(i);
+      total += part;
+    }
+  } else {
+    SHOAL_UNROLL
+    for (int i = from; i < to; ++i) total += f(i);
+  }
+  return total;
+}
+
 } // namespace shoal::detail
 
 #endif

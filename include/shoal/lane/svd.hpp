@@ -37,6 +37,11 @@ KOKKOS_FUNCTION integer_t<V> dependent_exponent() {
   return integer_t<V>(-8 * format<number_t<V>>::bias);
 }
 
+/// A column whose scale is less than this is zero to the result: its singular value is far below the smallest
+/// subnormal number. Rank-deficient matrices get there by cancelling rounding errors again and again.
+template <class V>
+inline constexpr int least_exponent = -(format<number_t<V>>::bias + format<number_t<V>>::mantissa + 16);
+
 /// Below this squared norm a column is scaled up again: far enough from 1 to be rare, far enough from
 /// the underflow limit that no square loses bits.
 template <class V>
@@ -62,9 +67,15 @@ KOKKOS_FUNCTION void rescale_column(A& a, int from, Rows m, int j, const mask_t<
 
 template <class A, class Rows, class V = typename A::Value>
 KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int j) {
-  real_t<V> sum(0);
-  loop(from, m, [&](int i) { sum += norm_squared(a.get(i, j)); });
-  return sum;
+  return sum(from, m, real_t<V>(0), [&](int i) { return norm_squared(a.get(i, j)); });
+}
+
+/// The inner product of columns p and q over rows [from, m).
+template <class A, class Rows, class V = typename A::Value>
+KOKKOS_FUNCTION V inner_product(const A& a, int from, Rows m, int p, int q) {
+  return sum(from, m, V(real_t<V>(0)), [&](int i) {
+    return conj_multiply_add(a.get(i, p), a.get(i, q), V(real_t<V>(0)));
+  });
 }
 
 /// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal.
@@ -98,6 +109,7 @@ struct PivotedQr {
           rescale_column(a, k, m, j, low, e[j]);
           norm[j] = column_norm_squared(a, k, m, j);
         }
+        norm[j] = select(e[j] < I(least_exponent<V>), R(0), norm[j]);
       }
       pivot_column(a, l, e, norm, k, m, n);
       if (k + 1 < m) {
@@ -107,7 +119,7 @@ struct PivotedQr {
         row[k] = I(k);
         tau[k] = R(0);
       }
-      store_row(a, l, e, k, n);
+      store_row(a, l, e, norm[k] == R(0), k, n);
     }
   }
 
@@ -120,9 +132,8 @@ struct PivotedQr {
       const int k = n - 1 - kk;
       SHOAL_UNROLL
       for (int j = k + 1; j < n; ++j) {
-        V w(R(0)); // row k of this column is zero until now
-        loop(k + 1, m, [&](int i) { w = conj_multiply_add(a.get(i, k), a.get(i, j), w); });
-        w = tau[k] * w;
+        // Row k of this column is zero until now.
+        const V w = tau[k] * inner_product(a, k + 1, m, k, j);
         a.set(k, j, -w);
         loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
       }
@@ -186,19 +197,16 @@ private:
     const auto zero = norm2 == R(0);
     const V beta = -(square_root(norm2) * phase_of(alpha));
     const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
-    R v2(1);
-    loop(k + 1, m, [&](int i) {
+    const R tail = sum(k + 1, m, R(0), [&](int i) {
       const V v = a.get(i, k) * inverse;
-      v2 += norm_squared(v);
       a.set(i, k, v);
+      return norm_squared(v);
     });
-    tau[k] = select(zero, R(0), R(2) / v2);
+    tau[k] = select(zero, R(0), R(2) / (R(1) + tail));
     a.set(k, k, beta);
     SHOAL_UNROLL
     for (int j = k + 1; j < n; ++j) {
-      V w = a.get(k, j);
-      loop(k + 1, m, [&](int i) { w = conj_multiply_add(a.get(i, k), a.get(i, j), w); });
-      w = tau[k] * w;
+      const V w = tau[k] * (a.get(k, j) + inner_product(a, k + 1, m, k, j));
       a.set(k, j, a.get(k, j) - w);
       loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
     }
@@ -206,12 +214,11 @@ private:
 
   /// Column k of L = R^H from row k of R.
   template <class A, class L, class Cols>
-  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, int k, Cols n) {
+  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, const mask_t<V>& zero, int k,
+                                 Cols n) {
     using R = real_t<V>;
     using I = integer_t<V>;
-    const R size = max_part(a.get(k, k));
-    const auto zero = size == R(0);
-    const I own = shoal::detail::exponent(size);
+    const I own = shoal::detail::exponent(max_part(a.get(k, k)));
     exponent[k] = select(zero, dependent_exponent<V>(), e[k] + own);
     SHOAL_UNROLL
     for (int j = 0; j < k; ++j) l.set(j, k, V(R(0)));
@@ -374,6 +381,27 @@ struct SvdRequest {
 
 namespace detail {
 
+/// One pass of modified Gram-Schmidt over the columns of J. They are orthonormal but for the rounding of
+/// many rotations, whose lengths and angles drift; the pass brings that back to the rounding of one product.
+template <class J, class Cols, class V = typename J::Value>
+KOKKOS_FUNCTION void reorthogonalise(J& j, Cols n) {
+  using R = real_t<V>;
+  SHOAL_UNROLL
+  for (int p = 0; p < n; ++p) {
+    const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - column_norm_squared(j, 0, n, p));
+    SHOAL_UNROLL
+    for (int i = 0; i < n; ++i) j.set(i, p, length * j.get(i, p));
+    SHOAL_UNROLL
+    for (int q = p + 1; q < n; ++q) {
+      V dot(R(0));
+      SHOAL_UNROLL
+      for (int i = 0; i < n; ++i) dot = conj_multiply_add(j.get(i, p), j.get(i, q), dot);
+      SHOAL_UNROLL
+      for (int i = 0; i < n; ++i) j.set(i, q, j.get(i, q) - j.get(i, p) * dot);
+    }
+  }
+}
+
 /// The largest of the entries x(0), ..., x(m - 1) by magnitude, one by one.
 template <class V>
 struct Largest {
@@ -388,36 +416,14 @@ struct Largest {
   }
 };
 
-/// U = Q J by rows, in place, and for each column the factor that its entries are still to be multiplied
-/// with: it restores the length, which the rounding of many rotations moves, and on request the sign.
-template <class A, class J, int MaxCols, class Rows, class Cols, class V = typename A::Value>
-KOKKOS_FUNCTION void multiply_left_vectors(A& a, const J& rotations, Rows m, Cols n, bool fix_signs,
-                                           V (&factor)[MaxCols]) {
-  using R = real_t<V>;
-  R length2[MaxCols];
-  Largest<V> largest[MaxCols];
-  SHOAL_UNROLL
-  for (int k = 0; k < n; ++k) length2[k] = R(0);
-  loop(0, m, [&](int i) {
-    V product[MaxCols];
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) {
-      product[k] = V(R(0));
-      SHOAL_UNROLL
-      for (int p = 0; p < n; ++p) product[k] += a.get(i, p) * rotations.get(p, k);
-    }
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) {
-      a.set(i, k, product[k]);
-      const R size2 = norm_squared(product[k]);
-      length2[k] += size2;
-      if (fix_signs) largest[k].see(product[k], size2);
-    }
-  });
+/// Row i of Q J, row i of Q standing in a.
+template <class A, class J, int MaxCols, class Cols, class V = typename A::Value>
+KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n, V (&product)[MaxCols]) {
   SHOAL_UNROLL
   for (int k = 0; k < n; ++k) {
-    const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - length2[k]);
-    factor[k] = length * conjugate(phase_of(largest[k].value));
+    product[k] = V(real_t<V>(0));
+    SHOAL_UNROLL
+    for (int p = 0; p < n; ++p) product[k] += a.get(i, p) * rotations.get(p, k);
   }
 }
 
@@ -429,8 +435,8 @@ KOKKOS_FUNCTION void multiply_left_vectors(A& a, const J& rotations, Rows m, Col
 /// \param l         n x n work space
 /// \param rotations n x n work space, used only with left vectors
 /// \param store_s   receives s_k by store_s(k, value), k ascending
-/// \param store_u   receives U(i, k) by store_u(i, k, value); entry (i, k) of a is not read after it is
-///                  stored, so that it may write into a
+/// \param store_u   receives U(i, k) by store_u(i, k, value), row by row; row i of a is not read after row
+///                  i is stored, so that it may write into a
 /// \param store_vt  receives V^H(k, column) by store_vt(k, column, value); column is a lane value, since
 ///                  each lane pivots for itself
 /// \tparam LeftVectors  false leaves the accumulation of U out of the code
@@ -467,28 +473,47 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   const I sweeps = detail::jacobi<LeftVectors>(l, rotations, qr.exponent, n, request.max_sweeps,
                                                converged);
 
-  // U(:, k) is multiplied by factor[k], and V(:, k) by its phase.
-  V factor[MaxCols];
   if constexpr (LeftVectors) {
+    detail::reorthogonalise(rotations, n);
     qr.form_q(a, m, n);
-    detail::multiply_left_vectors(a, rotations, m, n, request.signs == SignRule::left, factor);
-  } else {
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) factor[k] = V(R(1));
   }
-  if (request.signs == SignRule::right) {
+  // U(:, k) and V(:, k) are multiplied by phase[k].
+  V phase[MaxCols];
+  SHOAL_UNROLL
+  for (int k = 0; k < n; ++k) phase[k] = V(R(1));
+  if (request.signs != SignRule::none) {
+    detail::Largest<V> largest[MaxCols];
+    if constexpr (LeftVectors) {
+      if (request.signs == SignRule::left)
+        loop(0, m, [&](int i) {
+          V row[MaxCols];
+          detail::multiply_row(a, rotations, i, n, row);
+          SHOAL_UNROLL
+          for (int k = 0; k < n; ++k) largest[k].see(row[k], norm_squared(row[k]));
+        });
+    }
     SHOAL_UNROLL
     for (int k = 0; k < n; ++k) {
-      detail::Largest<V> largest;
+      if (request.signs == SignRule::right) {
+        SHOAL_UNROLL
+        for (int i = 0; i < n; ++i) largest[k].see(l.get(i, k), norm_squared(l.get(i, k)));
+      }
+      phase[k] = conjugate(phase_of(largest[k].value));
+    }
+    if constexpr (LeftVectors) {
       SHOAL_UNROLL
-      for (int i = 0; i < n; ++i) largest.see(l.get(i, k), norm_squared(l.get(i, k)));
-      factor[k] = conjugate(phase_of(largest.value)) * factor[k];
+      for (int i = 0; i < n; ++i) {
+        SHOAL_UNROLL
+        for (int k = 0; k < n; ++k) rotations.set(i, k, phase[k] * rotations.get(i, k));
+      }
     }
   }
   if constexpr (LeftVectors) {
     loop(0, m, [&](int i) {
+      V row[MaxCols];
+      detail::multiply_row(a, rotations, i, n, row);
       SHOAL_UNROLL
-      for (int k = 0; k < n; ++k) store_u(i, k, factor[k] * a.get(i, k) + V(not_finite));
+      for (int k = 0; k < n; ++k) store_u(i, k, row[k] + V(not_finite));
     });
   }
 
@@ -504,7 +529,7 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
     if (request.right_vectors) {
       V inverse = from_real<V>(R(1) / size);
-      if (request.signs != SignRule::none) inverse = inverse * phase_of(conjugate(factor[k]));
+      if (request.signs != SignRule::none) inverse = inverse * conjugate(phase[k]);
       SHOAL_UNROLL
       for (int i = 0; i < n; ++i)
         store_vt(k, qr.column[i], inverse * conjugate(l.get(i, k)) + V(not_finite));

@@ -116,11 +116,12 @@ public:
     const int sweeps = jacobi(request.max_sweeps, converged);
     if (request.signs == lane::SignRule::right) fix_right_signs();
     if (m_left) {
+      reorthogonalise();
       complete_left_vectors(u, u_cols, not_finite);
       form_q();
       store_left_vectors(u, u_cols, request.signs == lane::SignRule::left, not_finite);
     }
-    store_right_vectors(vt, vt_rows, request.signs == lane::SignRule::left, not_finite);
+    store_right_vectors(vt, vt_rows, not_finite);
     store_values(s, s_size, R(number_t<V>(request.tolerance)), not_finite);
     return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
   }
@@ -209,6 +210,7 @@ private:
           e = rescale(m_a, k, m, j);
           norm = norm_of(m_a, k, m, j);
         }
+        if (m_scale[j] + e < I(lane::detail::least_exponent<V>)) norm = R(0);
         once_a_thread([&] {
           m_norm[j] = norm;
           m_scale[j] += e;
@@ -288,9 +290,8 @@ private:
 
   KOKKOS_FUNCTION void store_row(int k) {
     const V diagonal = m_a.get(k, k);
-    const R size = max_part(diagonal);
-    const bool zero = size == R(0);
-    const I own = exponent(size);
+    const bool zero = m_norm[k] == R(0);
+    const I own = exponent(max_part(diagonal));
     const I e = m_scale[k];
     for_all(0, m_cols, [&](int j) {
       V x(R(0));
@@ -368,6 +369,23 @@ private:
     return true;
   }
 
+  /// See lane::detail::reorthogonalise.
+  KOKKOS_FUNCTION void reorthogonalise() const {
+    for (int p = 0; p < m_cols; ++p) {
+      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_of(m_j, 0, m_cols, p));
+      barrier(); // every thread has read the column
+      for_all(0, m_cols, [&](int i) { m_j.set(i, p, length * m_j.get(i, p)); });
+      barrier();
+      for_team(p + 1, m_cols, [&](int q) {
+        const V dot = vector_sum<V>(m_member, 0, m_cols, [&](int i) {
+          return conj_multiply_add(m_j.get(i, p), m_j.get(i, q), V(R(0)));
+        });
+        for_vector(0, m_cols, [&](int i) { m_j.set(i, q, m_j.get(i, q) - m_j.get(i, p) * dot); });
+      });
+      barrier();
+    }
+  }
+
   /// Makes the largest entry of each column of L real and positive; the columns of J follow.
   KOKKOS_FUNCTION void fix_right_signs() const {
     for_team(0, m_cols, [&](int k) {
@@ -416,38 +434,34 @@ private:
     }
   }
 
-  /// U = Q J, columns brought to length 1 and, on request, to the sign rule. The factor of each column is
-  /// left in the first row of J.
+  /// U = Q J. With the sign rule the phase that each column was multiplied by is left in m_l's columns.
   template <class MatrixU>
   KOKKOS_FUNCTION void store_left_vectors(const MatrixU& u, int u_cols, bool fix_signs,
                                           const R& not_finite) {
     const Output<MatrixU> out{u};
     const int n = m_cols < u_cols ? m_cols : u_cols;
     for_team(0, n, [&](int k) {
-      const R length2 = vector_sum<R>(m_member, 0, m_rows, [&](int i) {
+      for_vector(0, m_rows, [&](int i) {
         V sum(not_finite);
         for (int p = 0; p < m_cols; ++p) sum += m_a.get(i, p) * m_j.get(p, k);
         out.set(i, k, sum);
-        return norm_squared(sum);
       });
-      V factor(R(1) + R(number_t<V>(0.5)) * (R(1) - length2));
       if (fix_signs) {
         const int largest = vector_argmax<R>(m_member, 0, m_rows,
                                              [&](int i) { return norm_squared(out.get(i, k)); });
-        factor = factor * conjugate(phase_of(out.get(largest, k)));
+        const V phase = conjugate(phase_of(out.get(largest, k)));
+        for_vector(0, m_rows, [&](int i) { out.set(i, k, phase * out.get(i, k)); });
+        for_vector(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
       }
-      for_vector(0, m_rows, [&](int i) { out.set(i, k, factor * out.get(i, k)); });
-      once_a_thread([&] { m_j.set(0, k, factor); });
     });
     barrier();
   }
 
   template <class MatrixVt>
-  KOKKOS_FUNCTION void store_right_vectors(const MatrixVt& vt, int vt_rows, bool fix_signs,
+  KOKKOS_FUNCTION void store_right_vectors(const MatrixVt& vt, int vt_rows,
                                            const R& not_finite) const {
     for_team(0, vt_rows, [&](int k) {
-      V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
-      if (fix_signs) inverse = inverse * phase_of(conjugate(m_j.get(0, k)));
+      const V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
       for_vector(0, m_cols, [&](int i) {
         vt(k, m_column[i]) = to_storage(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
       });
