@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rates of svd and gemm over shapes, beside a copy of the same size in the same run. Times are from queueing to
-// the end of a fence on the default execution space; each counter counts every matrix's bytes once.
+// Rates of svd and gemm over shapes, beside a copy of the same size in the same run. Times are from
+// queueing to the end of a fence on the default execution space; each counter counts every matrix's
+// bytes once.
 #include <shoal/shoal.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -20,7 +21,8 @@ using Real = typename shoal::detail::real_of<T>::type;
 /// Bytes of all operands of one call: larger than the caches, and set smaller for a trial run.
 double bytes_per_call = 64e6;
 
-/// Sums of four uniform numbers, from the index alone: near enough to normal, and never zero everywhere.
+/// Sums of four uniform numbers, from the index alone: near enough to normal, and never zero
+/// everywhere.
 template <class R>
 struct Fill {
   Kokkos::View<R*, Exec> x;
@@ -39,10 +41,13 @@ struct Fill {
 
 template <class T>
 Matrices<T> random_batch(std::int64_t batch, int m, int n) {
-  const Matrices<T> a(Kokkos::view_alloc(std::string("bench"), Kokkos::WithoutInitializing), batch, m, n);
-  const Kokkos::View<Real<T>*, Exec> flat(reinterpret_cast<Real<T>*>(a.data()), a.size() * (sizeof(T) / sizeof(Real<T>)));
+  const Matrices<T> a(Kokkos::view_alloc(std::string("bench"), Kokkos::WithoutInitializing), batch,
+                      m, n);
+  const Kokkos::View<Real<T>*, Exec> flat(reinterpret_cast<Real<T>*>(a.data()),
+                                          a.size() * (sizeof(T) / sizeof(Real<T>)));
   Kokkos::parallel_for("bench::fill",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(flat.size())),
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                           0, static_cast<std::int64_t>(flat.size())),
                        Fill<Real<T>>{flat});
   return a;
 }
@@ -56,8 +61,10 @@ const char* type_name() {
 
 void count(benchmark::State& state, std::int64_t batch, double bytes_each) {
   const auto calls = static_cast<double>(state.iterations());
-  state.counters["matrices/s"] = benchmark::Counter(calls * static_cast<double>(batch), benchmark::Counter::kIsRate);
-  state.counters["bytes/s"] = benchmark::Counter(calls * static_cast<double>(batch) * bytes_each, benchmark::Counter::kIsRate);
+  state.counters["matrices/s"] =
+      benchmark::Counter(calls * static_cast<double>(batch), benchmark::Counter::kIsRate);
+  state.counters["bytes/s"] = benchmark::Counter(calls * static_cast<double>(batch) * bytes_each,
+                                                 benchmark::Counter::kIsRate);
 }
 
 void copy(benchmark::State& state) {
@@ -92,7 +99,8 @@ template <class T>
 void gemm(benchmark::State& state, int m, int n, int k) {
   const double each = sizeof(T) * (m * k + k * n + m * n);
   const auto batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes_per_call / each));
-  const Matrices<T> a = random_batch<T>(batch, m, k), b = random_batch<T>(batch, k, n), c("bench::c", batch, m, n);
+  const Matrices<T> a = random_batch<T>(batch, m, k), b = random_batch<T>(batch, k, n),
+                    c("bench::c", batch, m, n);
   const Exec exec;
   for (auto _ : state) {
     shoal::gemm(exec, T(1), a, b, T(0), c);
@@ -105,12 +113,17 @@ template <class T>
 void add() {
   const std::string type = type_name<T>();
   const auto shape = [](int m, int n) { return std::to_string(m) + "x" + std::to_string(n); };
-  for (const auto& [m, n] : {std::pair{15, 3}, {2, 2}, {3, 3}, {4, 4}, {8, 8}, {16, 16}, {32, 32}, {64, 64}})
+  for (const auto& [m, n] :
+       {std::pair{15, 3}, {2, 2}, {3, 3}, {4, 4}, {8, 8}, {16, 16}, {32, 32}, {64, 64}})
     for (const bool vectors : {true, false})
-      benchmark::RegisterBenchmark("svd/" + std::string(vectors ? "thin/" : "values/") + type + "/" + shape(m, n),
-                                   [=, m = m, n = n](benchmark::State& s) { svd<T>(s, m, n, vectors); })->UseRealTime();
+      benchmark::RegisterBenchmark(
+          "svd/" + std::string(vectors ? "thin/" : "values/") + type + "/" + shape(m, n),
+          [=, m = m, n = n](benchmark::State& s) { svd<T>(s, m, n, vectors); })
+          ->UseRealTime();
   for (const int n : {2, 3, 4, 5, 8, 12, 16, 24, 32, 64})
-    benchmark::RegisterBenchmark("gemm/" + type + "/" + shape(n, n), [=](benchmark::State& s) { gemm<T>(s, n, n, n); })->UseRealTime();
+    benchmark::RegisterBenchmark("gemm/" + type + "/" + shape(n, n), [=](benchmark::State& s) {
+      gemm<T>(s, n, n, n);
+    })->UseRealTime();
 }
 
 } // namespace

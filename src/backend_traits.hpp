@@ -4,10 +4,12 @@
 
 namespace shoal::detail {
 
-/// What the kernels must know of a backend at compile time. Specialised in backends/<b>/traits.hpp with
+/// What the kernels must know of a backend at compile time. Specialised in backends/<b>/traits.hpp
+/// with
 ///  - lane_width<R>: matrices that a lane holds side by side, for the real type R;
 ///  - LaneTile<T>: the type of src/lane_tile.hpp that stages for those lanes;
-///  - run_time_columns: the bound of the lane kernels whose column number is known at run time only,
+///  - run_time_columns: the bound of the lane kernels whose column number is known at run time
+///  only,
 ///    with their work space in scratch (0: there are none);
 ///  - lane_register_bytes: the largest matrix of rotations that a lane keeps in registers;
 ///  - scratch_level: Kokkos' level of team scratch that the kernels use;

@@ -52,8 +52,8 @@ public:
   }
 
   /// Ranges are compared by their end points: interleaved but disjoint outputs and inputs of one
-  /// allocation are told apart only when one lies wholly before the other or both are lattices with the
-  /// same strides.
+  /// allocation are told apart only when one lies wholly before the other or both are lattices with
+  /// the same strides.
   void expect_no_overlap(const BatchShape& output, const BatchShape& other) const {
     if (output.pointers || other.pointers || size(output) == 0 || size(other) == 0) return;
     const Range x = range(output), y = range(other);
@@ -83,8 +83,8 @@ private:
             data + static_cast<std::uintptr_t>(high + x.element_size)};
   }
 
-  /// Two sub-views of one parent, such as columns [0, 2) and [2, 4) of the same batch: equal strides, and
-  /// an offset between their first elements that no pair of indices bridges.
+  /// Two sub-views of one parent, such as columns [0, 2) and [2, 4) of the same batch: equal
+  /// strides, and an offset between their first elements that no pair of indices bridges.
   static bool disjoint_lattices(const BatchShape& a, const BatchShape& b) {
     if (a.element_size != b.element_size) return false;
     int order[3] = {0, 1, 2};
@@ -119,7 +119,8 @@ private:
 void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
                 const GemmOptions& options) {
   const Checker check("shoal::gemm");
-  for (const auto& [name, op] : {std::pair{"options.op_a", options.op_a}, {"options.op_b", options.op_b}})
+  for (const auto& [name, op] :
+       {std::pair{"options.op_a", options.op_a}, {"options.op_b", options.op_b}})
     if (op != Op::none && op != Op::transpose && op != Op::conj_transpose)
       check.refuse(name, "is " + to_string(static_cast<int>(op)) +
                              ", expected none, transpose or conj_transpose");
@@ -194,11 +195,12 @@ void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, co
   }
 }
 
-void check_workspace(const char* function, const void* data, std::size_t bytes, std::size_t needed) {
+void check_workspace(const char* function, const void* data, std::size_t bytes,
+                     std::size_t needed) {
   const Checker check(function);
   if (bytes < needed)
-    check.refuse("workspace", "has " + to_string(bytes) + " bytes, expected at least " +
-                                  to_string(needed));
+    check.refuse("workspace",
+                 "has " + to_string(bytes) + " bytes, expected at least " + to_string(needed));
   if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
     check.refuse("workspace", "address " + to_string(reinterpret_cast<std::uintptr_t>(data)) +
                                   " is not aligned, expected a multiple of 16");

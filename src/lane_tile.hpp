@@ -14,13 +14,14 @@
 #include <type_traits>
 
 /// \file
-/// Scratch that holds one small matrix for each lane of a team, and its transfer to and from a batch.
-/// Both types offer the same: bytes(), load(), store(), and matrix(lane) to work on. A backend's traits
-/// name the one it uses.
+/// Scratch that holds one small matrix for each lane of a team, and its transfer to and from a
+/// batch. Both types offer the same: bytes(), load(), store(), and matrix(lane) to work on. A
+/// backend's traits name the one it uses.
 namespace shoal::detail {
 
-/// The strides inside one rows x cols matrix of a tile: those of the batch where its matrices have that
-/// shape and are packed column-major, so that a run of them is copied as it lies; row-major otherwise.
+/// The strides inside one rows x cols matrix of a tile: those of the batch where its matrices have
+/// that shape and are packed column-major, so that a run of them is copied as it lies; row-major
+/// otherwise.
 struct TileStrides {
   int row;
   int col;
@@ -33,7 +34,9 @@ KOKKOS_FUNCTION TileStrides tile_strides(const BatchRef<T>& r, int rows, int col
 }
 
 /// Elements of a tile that has one element of padding after every `every`; 0: none.
-KOKKOS_INLINE_FUNCTION int padded(int index, int every) { return every ? index + index / every : index; }
+KOKKOS_INLINE_FUNCTION int padded(int index, int every) {
+  return every ? index + index / every : index;
+}
 
 /// Every tile starts at a multiple of this: the alignment of the widest Pack.
 inline constexpr std::size_t scratch_alignment = 64;
@@ -42,23 +45,23 @@ inline constexpr std::size_t scratch_alignment = 64;
 template <class Exec, class Member>
 KOKKOS_FUNCTION char* team_scratch(const Member& member, std::size_t bytes) {
   const int level = backend_traits<Exec>::scratch_level;
-  return static_cast<char*>(
-      member.team_scratch(level).get_shmem_aligned(bytes, static_cast<std::ptrdiff_t>(scratch_alignment)));
+  return static_cast<char*>(member.team_scratch(level).get_shmem_aligned(
+      bytes, static_cast<std::ptrdiff_t>(scratch_alignment)));
 }
 
 /// Bytes of a tile, as the kernels carve them from scratch.
-inline std::size_t tile_bytes(std::int64_t elements_per_matrix, int matrices, std::size_t scalar_bytes,
-                              int bank_bytes) {
+inline std::size_t tile_bytes(std::int64_t elements_per_matrix, int matrices,
+                              std::size_t scalar_bytes, int bank_bytes) {
   const auto elements = static_cast<int>(elements_per_matrix) * matrices;
   const int every = bank_bytes / static_cast<int>(scalar_bytes);
   const auto size = static_cast<std::size_t>(padded(elements, every) + 1) * scalar_bytes;
   return (size + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
 }
 
-/// For lanes that are threads (GPUs). The matrices of a run lie one after another as in memory, with one
-/// element of padding for each row of banks: then both the copy, which walks along the run, and the
-/// lanes, which walk through one matrix each, meet no bank twice. Device memory is read and written in
-/// full lines of 16-byte accesses.
+/// For lanes that are threads (GPUs). The matrices of a run lie one after another as in memory,
+/// with one element of padding for each row of banks: then both the copy, which walks along the
+/// run, and the lanes, which walk through one matrix each, meet no bank twice. Device memory is
+/// read and written in full lines of 16-byte accesses.
 template <class T, int BankBytes>
 class ThreadTile {
 public:
@@ -121,8 +124,8 @@ private:
   int m_rows, m_cols;
   TileStrides m_strides;
 
-  /// move(tile element, memory element) for every element of the run. The batch may have fewer columns or
-  /// rows than the tile: the rest of the tile is left out.
+  /// move(tile element, memory element) for every element of the run. The batch may have fewer
+  /// columns or rows than the tile: the rest of the tile is left out.
   template <bool Load, class Member, class U, class Move>
   KOKKOS_FUNCTION void transfer(const Member& member, const BatchRef<U>& batch, std::int64_t first,
                                 int count, const Move& move) const {
@@ -143,14 +146,16 @@ private:
     const int elements = count * size;
     const TileStrides there = tile_strides(batch, rows, cols);
     const bool one_vector = rows == 1 || cols == 1;
-    const bool same_order = rows == m_rows && cols == m_cols &&
-                            (one_vector || (there.row == m_strides.row && there.col == m_strides.col));
+    const bool same_order =
+        rows == m_rows && cols == m_cols &&
+        (one_vector || (there.row == m_strides.row && there.col == m_strides.col));
     if (!same_order) {
       const int inner = there.col == 1 ? cols : rows;
       for (int e = rank; e < elements; e += step) {
         const int lane = e / size, inside = e - lane * size;
         const int major = inside / inner, minor = inside - major * inner;
-        move(there.col == 1 ? matrix(lane).at(major, minor) : matrix(lane).at(minor, major), run[e]);
+        move(there.col == 1 ? matrix(lane).at(major, minor) : matrix(lane).at(minor, major),
+             run[e]);
       }
       return;
     }
@@ -173,9 +178,9 @@ private:
   }
 };
 
-/// For lanes that are slots of a vector register of VectorBytes (CPUs): each element of the tile is a Pack
-/// of as many matrices' elements. Caches make staging for full lines needless, so a transfer gathers
-/// directly.
+/// For lanes that are slots of a vector register of VectorBytes (CPUs): each element of the tile is
+/// a Pack of as many matrices' elements. Caches make staging for full lines needless, so a transfer
+/// gathers directly.
 template <class T, int VectorBytes>
 class PackTile {
   static constexpr int Width = VectorBytes / static_cast<int>(sizeof(number_t<T>));

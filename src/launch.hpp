@@ -10,30 +10,31 @@
 
 namespace shoal::detail {
 
-/// Queues a team kernel with the plan's league, team and scratch. MaxThreads bounds the threads of a team
-/// for the compiler's register allocation; 0 leaves that to Kokkos.
+/// Queues a team kernel with the plan's league, team and scratch. MaxThreads bounds the threads of
+/// a team for the compiler's register allocation; 0 leaves that to Kokkos.
 template <int MaxThreads, class Exec, class Plan, class Functor>
 void launch(const char* label, const Exec& exec, const Plan& plan, const Functor& functor) {
   const auto run = [&](auto policy) {
     if (plan.scratch_bytes > 0) // room to align the start
       policy.set_scratch_size(
-          backend_traits<Exec>::scratch_level, Kokkos::PerTeam(static_cast<int>(plan.scratch_bytes + scratch_alignment)));
-    // The hint passes the functor as a kernel argument: other ways of passing it wait for the device.
-    Kokkos::parallel_for(
-        label,
-        Kokkos::Experimental::require(
-            policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-        functor);
+          backend_traits<Exec>::scratch_level,
+          Kokkos::PerTeam(static_cast<int>(plan.scratch_bytes + scratch_alignment)));
+    // The hint passes the functor as a kernel argument: other ways of passing it wait for the
+    // device.
+    Kokkos::parallel_for(label,
+                         Kokkos::Experimental::require(
+                             policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                         functor);
   };
   const auto league = static_cast<int>(plan.league_size);
   if constexpr (MaxThreads > 0)
     run(Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<MaxThreads, 1>>(exec, league, plan.team_size,
-                                                                     plan.vector_length));
+                                                                      plan.vector_length));
   else run(Kokkos::TeamPolicy<Exec>(exec, league, plan.team_size, plan.vector_length));
 }
 
-/// Memory from the backend's stream-ordered pool: usable by work queued after the constructor, given back
-/// once the work queued before the destructor is done.
+/// Memory from the backend's stream-ordered pool: usable by work queued after the constructor,
+/// given back once the work queued before the destructor is done.
 template <class Exec>
 class PoolWorkspace {
 public:

@@ -15,11 +15,13 @@ inline constexpr int lane_team_size = 128;
 inline constexpr int lane_team_size_least = 32;
 /// Most scratch of such a team: two of them still fit on a multiprocessor.
 inline constexpr std::size_t lane_scratch_bytes = 100 * 1024;
-/// Largest J that a lane keeps in registers: 4 x 4 of double. One of 4 x 4 complex double spilled 500 bytes.
+/// Largest J that a lane keeps in registers: 4 x 4 of double. One of 4 x 4 complex double spilled
+/// 500 bytes.
 inline constexpr std::size_t lane_register_bytes = 128;
 /// Most columns of the lane SVD.
 inline constexpr int lane_columns = 4;
-/// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace allows for.
+/// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace
+/// allows for.
 inline constexpr int team_size = 8;
 inline constexpr int vector_length = 32;
 inline constexpr int teams_per_multiprocessor = 4;

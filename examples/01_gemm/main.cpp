@@ -16,8 +16,10 @@ int main(int argc, char* argv[]) {
   Kokkos::deep_copy(rotation, host);
 
   const Kokkos::DefaultExecutionSpace exec;
-  shoal::gemm(exec, 1, shoal::strided_batch(rotation.data(), batch, 3, 3, 0, 3, 1), points, 0, turned);
+  shoal::gemm(exec, 1, shoal::strided_batch(rotation.data(), batch, 3, 3, 0, 3, 1), points, 0,
+              turned);
   exec.fence();
   const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), turned);
-  std::printf("(1, 1, 1) turns to (%g, %g, %g)\n", result(0, 0, 0), result(0, 1, 0), result(0, 2, 0));
+  std::printf("(1, 1, 1) turns to (%g, %g, %g)\n", result(0, 0, 0), result(0, 1, 0),
+              result(0, 2, 0));
 }

@@ -12,7 +12,8 @@
 /// What a batch is. Index order is always (matrix, row, column):
 ///  - Kokkos::View<T***, LayoutRight>: row-major matrices one after another, NumPy's C order;
 ///  - Kokkos::View<T***, LayoutLeft>: interleaved, the matrix index runs fastest;
-///  - Kokkos::View<T***, LayoutStride>: everything else; \ref strided_batch makes one from a pointer,
+///  - Kokkos::View<T***, LayoutStride>: everything else; \ref strided_batch makes one from a
+///  pointer,
 ///    \ref column_major_batch the layout that cuBLAS calls strided;
 ///  - \ref PointerBatch: an array of pointers to matrices of one shape.
 /// No layout is copied or converted.
@@ -38,11 +39,12 @@ struct PointerBatch {
 };
 
 template <class T, class MemorySpace>
-using StridedBatch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace,
-                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+using StridedBatch =
+    Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 /// A batch in memory that the caller owns: element (i, r, c) stands at
-/// data[i * batch_stride + r * row_stride + c * col_stride]. A batch stride of 0 repeats one matrix.
+/// data[i * batch_stride + r * row_stride + c * col_stride]. A batch stride of 0 repeats one
+/// matrix.
 template <class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space, class T>
 StridedBatch<T, MemorySpace> strided_batch(T* data, std::int64_t batch, std::int64_t rows,
                                            std::int64_t cols, std::int64_t batch_stride,
@@ -51,8 +53,8 @@ StridedBatch<T, MemorySpace> strided_batch(T* data, std::int64_t batch, std::int
       data, Kokkos::LayoutStride(batch, batch_stride, rows, row_stride, cols, col_stride));
 }
 
-/// Column-major matrices with leading dimension ld, batch_stride elements apart: what cuBLAS, MAGMA and
-/// LAPACK users have.
+/// Column-major matrices with leading dimension ld, batch_stride elements apart: what cuBLAS, MAGMA
+/// and LAPACK users have.
 template <class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space, class T>
 StridedBatch<T, MemorySpace> column_major_batch(T* data, std::int64_t batch, std::int64_t rows,
                                                 std::int64_t cols, std::int64_t ld,

@@ -40,7 +40,8 @@ GemmPlan make_gemm_plan(const Exec& exec, const BatchShape& a, const BatchShape&
                         const GemmOptions& options) {
   const std::int64_t k = options.op_a == Op::none ? a.extent[2] : a.extent[1];
   const ScalarSize scalar{sizeof(Scalar), is_complex_scalar<Scalar>};
-  return plan_gemm({c.extent[0], c.extent[1], c.extent[2], k}, scalar, backend_limits(exec), options);
+  return plan_gemm({c.extent[0], c.extent[1], c.extent[2], k}, scalar, backend_limits(exec),
+                   options);
 }
 
 } // namespace detail
@@ -68,18 +69,18 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// \param[in] options  op_a, op_b, and the kernel if not the plan's choice
 ///
 /// Views may have any layout and strides; a batch stride of 0 in a or b repeats one matrix for all.
-/// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0 gives
-/// C := beta C.
+/// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0
+/// gives C := beta C.
 ///
 /// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element.
 ///
-/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data are
-/// null, C overlaps an operand or repeats an element, or the named path cannot take the shape.
+/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
+/// are null, C overlaps an operand or repeats an element, or the named path cannot take the shape.
 ///
 /// *Asynchrony* returns once the work is queued on exec; neither fences nor allocates.
 ///
-/// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to what
-/// scratch holds.
+/// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to
+/// what scratch holds.
 template <class Exec, class A, class B, class C>
 void gemm(const Exec& exec, const std::type_identity_t<detail::scalar_of<C>>& alpha, const A& a,
           const B& b, const std::type_identity_t<detail::scalar_of<C>>& beta, const C& c,

@@ -6,7 +6,8 @@
 
 namespace shoal {
 
-/// Options of \ref gemm. The defaults give C := alpha A B + beta C on the kernel that the plan chooses.
+/// Options of \ref gemm. The defaults give C := alpha A B + beta C on the kernel that the plan
+/// chooses.
 struct GemmOptions {
   Op op_a = Op::none;
   Op op_b = Op::none;
@@ -20,8 +21,8 @@ struct SvdOptions {
   /// Singular values s_i <= tolerance * s_0 are returned as zero. Dimensionless, in [0, 1). Their
   /// vectors are returned all the same, so that U and Vt stay orthonormal.
   double tolerance = 0;
-  /// Make the entry of largest magnitude of each left vector real and positive (the first such entry
-  /// where several tie). Needs left vectors.
+  /// Make the entry of largest magnitude of each left vector real and positive (the first such
+  /// entry where several tie). Needs left vectors.
   bool fix_signs = false;
   /// The bound on Jacobi sweeps; a matrix that needs more is reported by info > 0. At least 1.
   int max_sweeps = 30;

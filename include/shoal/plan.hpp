@@ -9,17 +9,18 @@
 #include <iosfwd>
 
 /// \file
-/// What the library decides about a call before it launches anything: plain values that can be printed
-/// and compared. Users read them out of curiosity or to size workspaces; tests check them without a GPU.
+/// What the library decides about a call before it launches anything: plain values that can be
+/// printed and compared. Users read them out of curiosity or to size workspaces; tests check them
+/// without a GPU.
 namespace shoal {
 
 /// How one call of \ref gemm runs.
 struct GemmPlan {
   GemmPath path = GemmPath::automatic;
-  std::int64_t league_size = 0; ///< teams launched
-  int team_size = 0;            ///< threads of a team
-  int vector_length = 1;        ///< lanes of a thread
-  int matrices_per_team = 0;    ///< the run of matrices a team stages at once
+  std::int64_t league_size = 0;  ///< teams launched
+  int team_size = 0;             ///< threads of a team
+  int vector_length = 1;         ///< lanes of a thread
+  int matrices_per_team = 0;     ///< the run of matrices a team stages at once
   std::size_t scratch_bytes = 0; ///< level-0 scratch of a team
 
   friend bool operator==(const GemmPlan&, const GemmPlan&) = default;
@@ -34,7 +35,8 @@ struct SvdPlan {
   int vector_length = 1;
   int matrices_per_team = 0;
   std::size_t scratch_bytes = 0;
-  /// The part of the working set that does not fit in scratch, for each team; 0 where all of it does.
+  /// The part of the working set that does not fit in scratch, for each team; 0 where all of it
+  /// does.
   std::size_t workspace_bytes_per_team = 0;
 
   /// league_size * workspace_bytes_per_team
@@ -52,19 +54,19 @@ namespace detail {
 /// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
 /// tuning.hpp.
 struct BackendLimits {
-  int vector_bytes = 0;             ///< width of a lane's pack; 0: a lane is a thread with one number
-  int bank_bytes = 0;               ///< tiles have an element of padding after this many bytes; 0: none
-  int lane_team_size = 1;           ///< threads of a team of the lane kernels, at most and at least
+  int vector_bytes = 0;   ///< width of a lane's pack; 0: a lane is a thread with one number
+  int bank_bytes = 0;     ///< tiles have an element of padding after this many bytes; 0: none
+  int lane_team_size = 1; ///< threads of a team of the lane kernels, at most and at least
   int lane_team_size_least = 1;
-  int lane_runs = 1;                ///< runs of matrices that such a team works through
-  int register_columns = 4;         ///< most columns that a lane keeps in registers
+  int lane_runs = 1;        ///< runs of matrices that such a team works through
+  int register_columns = 4; ///< most columns that a lane keeps in registers
   std::size_t lane_register_bytes = ~std::size_t(0); ///< largest J that a lane keeps in registers
-  int lane_columns = 4;             ///< most columns that the lane SVD takes
-  std::size_t lane_scratch_bytes = 0; ///< most scratch of a team of the lane kernels
-  int team_size = 1;                ///< threads and vector lanes of a team of the team kernels
+  int lane_columns = 4;                              ///< most columns that the lane SVD takes
+  std::size_t lane_scratch_bytes = 0;                ///< most scratch of a team of the lane kernels
+  int team_size = 1; ///< threads and vector lanes of a team of the team kernels
   int vector_length = 1;
-  std::int64_t teams_at_once = 1;   ///< teams that fill the device: bounds the workspace
-  std::size_t scratch_bytes = 0;    ///< most scratch of a team of the team kernels
+  std::int64_t teams_at_once = 1; ///< teams that fill the device: bounds the workspace
+  std::size_t scratch_bytes = 0;  ///< most scratch of a team of the team kernels
 
   /// Matrices that a lane holds side by side.
   int lane_width(std::size_t real_size) const {
@@ -73,7 +75,7 @@ struct BackendLimits {
 };
 
 struct ScalarSize {
-  std::size_t bytes;  ///< sizeof the scalar
+  std::size_t bytes; ///< sizeof the scalar
   bool is_complex;
   std::size_t real_bytes() const { return is_complex ? bytes / 2 : bytes; }
 };

@@ -18,8 +18,9 @@
 
 namespace shoal {
 
-/// Memory that a call may use while it runs: `bytes` at `data`, reachable from the execution space and
-/// aligned to 16 bytes. Default: the call takes what it needs from the backend's stream-ordered pool.
+/// Memory that a call may use while it runs: `bytes` at `data`, reachable from the execution space
+/// and aligned to 16 bytes. Default: the call takes what it needs from the backend's stream-ordered
+/// pool.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -106,8 +107,9 @@ SvdPlan svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt&
                           detail::backend_limits(exec), effective);
 }
 
-/// Bytes of workspace that \ref svd with these arguments uses; 0 where everything fits in scratch. Bounded
-/// by a multiple of what the device runs at once, whatever the batch: docs/memory.md has the formula.
+/// Bytes of workspace that \ref svd with these arguments uses; 0 where everything fits in scratch.
+/// Bounded by a multiple of what the device runs at once, whatever the batch: docs/memory.md has
+/// the formula.
 template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
 std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt,
                                const Info& info = {}, const SvdOptions& options = {}) {
@@ -121,29 +123,34 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 /// \param[in]  a     (batch, m, n); preserved
 /// \param[out] u     left singular vectors in columns: (batch, m, k) thin, (batch, m, m) full, or
 ///                   shoal::unwanted
-/// \param[out] s     (batch, k), non-negative, largest first; (batch, r) with r < k keeps the r largest,
+/// \param[out] s     (batch, k), non-negative, largest first; (batch, r) with r < k keeps the r
+/// largest,
 ///                   and then thin U is (batch, m, r) and thin Vt (batch, r, n)
 /// \param[out] vt    conjugate-transposed right singular vectors in rows: (batch, k, n) thin,
 ///                   (batch, n, n) full, or shoal::unwanted
-/// \param[out] info  (batch), or shoal::unwanted: 0 converged; > 0 not converged in that many sweeps (the
-///                   best decomposition so far is stored); < 0 the matrix holds NaN or Inf (its S, U, Vt
-///                   are NaN then, and its neighbours are not touched)
+/// \param[out] info  (batch), or shoal::unwanted: 0 converged; > 0 not converged in that many
+/// sweeps (the
+///                   best decomposition so far is stored); < 0 the matrix holds NaN or Inf (its S,
+///                   U, Vt are NaN then, and its neighbours are not touched)
 /// \param[in] options    thin or full, sign rule, tolerance, bound on sweeps
-/// \param[in] workspace  at least \ref svd_workspace_size bytes, free to overwrite until the work is done
+/// \param[in] workspace  at least \ref svd_workspace_size bytes, free to overwrite until the work
+/// is done
 ///
-/// Views may have any layout and strides; wide matrices (m < n) are decomposed through their strides
-/// without a copy. float, double, Kokkos::complex of both. Zero extents are fine: full vectors of an
-/// empty matrix are the identity.
+/// Views may have any layout and strides; wide matrices (m < n) are decomposed through their
+/// strides without a copy. float, double, Kokkos::complex of both. Zero extents are fine: full
+/// vectors of an empty matrix are the identity.
 ///
-/// *Accuracy* with u the unit roundoff: ||A - U S Vt||_F <= 5 u max(m, n) ||A||_F; U and Vt orthonormal to
-/// 5 u max(m, n) in the Frobenius norm, for any rank; each value right to 5 u max(m, n) s_0, and small
-/// values of column- or row-scaled matrices right to their own size (docs/accuracy.md). Any finite scale.
+/// *Accuracy* with u the unit roundoff: ||A - U S Vt||_F <= 5 u max(m, n) ||A||_F; U and Vt
+/// orthonormal to 5 u max(m, n) in the Frobenius norm, for any rank; each value right to 5 u max(m,
+/// n) s_0, and small values of column- or row-scaled matrices right to their own size
+/// (docs/accuracy.md). Any finite scale.
 ///
-/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data are
-/// null, an output overlaps A or another output, an option is out of range, or the workspace is too small.
+/// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
+/// are null, an output overlaps A or another output, an option is out of range, or the workspace is
+/// too small.
 ///
-/// *Asynchrony* returns once the work is queued on exec; never fences. Without a workspace argument it
-/// allocates from the stream-ordered pool, if it needs any.
+/// *Asynchrony* returns once the work is queued on exec; never fences. Without a workspace argument
+/// it allocates from the stream-ordered pool, if it needs any.
 ///
 /// *Algorithm* Householder QR with column pivoting and row exchanges, then one-sided Jacobi on R^H:
 /// Z. Drmac and K. Veselic, New fast and accurate Jacobi SVD algorithm I, II, 2008.

@@ -11,15 +11,16 @@ enum class Op : char {
   conj_transpose = 'C', ///< its conjugate transpose
 };
 
-/// Which singular vectors of one side are computed. The values are the job letters of LAPACK's xGESVD.
+/// Which singular vectors of one side are computed. The values are the job letters of LAPACK's
+/// xGESVD.
 enum class Vectors : char {
   none = 'N', ///< none: the view for them is not looked at
   thin = 'S', ///< the first min(m, n)
   full = 'A', ///< all m (left) or n (right), completed to an orthonormal basis
 };
 
-/// The kernel that a product runs on. `automatic` takes every legal shape; a named path that cannot take
-/// a shape is an invalid argument.
+/// The kernel that a product runs on. `automatic` takes every legal shape; a named path that cannot
+/// take a shape is an invalid argument.
 enum class GemmPath {
   automatic, ///< chosen by the plan
   lane,      ///< one matrix a lane, in registers: m, n, k <= 4

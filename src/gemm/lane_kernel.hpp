@@ -15,9 +15,9 @@
 
 namespace shoal::detail {
 
-/// One product a lane, m, n, k <= N. A team walks over its share of the batch in runs of as many matrices
-/// as it has lanes; scratch holds the tiles of A, B and C, one after another. Two barriers a run: after the
-/// operands have come in, and before C goes out.
+/// One product a lane, m, n, k <= N. A team walks over its share of the batch in runs of as many
+/// matrices as it has lanes; scratch holds the tiles of A, B and C, one after another. Two barriers
+/// a run: after the operands have come in, and before C goes out.
 template <class Exec, class T, int N>
 class LaneGemmKernel {
 public:
@@ -78,12 +78,12 @@ private:
     if (lane * width < count) {
       using Matrix = typename Tile::Matrix;
       const Matrix result = c.matrix(lane);
-      lane::gemm<N>(
-          static_cast<int>(m_problem.m()), static_cast<int>(m_problem.n()),
-          static_cast<int>(m_problem.k()), broadcast<V>(m_problem.alpha),
-          Operand<Matrix>{a.matrix(lane), m_problem.conj_a},
-          Operand<Matrix>{b.matrix(lane), m_problem.conj_b}, broadcast<V>(m_problem.beta),
-          m_problem.reads_c(), result, [&](int i, int j, const V& x) { result.set(i, j, x); });
+      lane::gemm<N>(static_cast<int>(m_problem.m()), static_cast<int>(m_problem.n()),
+                    static_cast<int>(m_problem.k()), broadcast<V>(m_problem.alpha),
+                    Operand<Matrix>{a.matrix(lane), m_problem.conj_a},
+                    Operand<Matrix>{b.matrix(lane), m_problem.conj_b}, broadcast<V>(m_problem.beta),
+                    m_problem.reads_c(), result,
+                    [&](int i, int j, const V& x) { result.set(i, j, x); });
     }
     member.team_barrier();
     c.store(member, m_problem.c, first, count);

@@ -42,7 +42,8 @@ void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) 
   const std::int64_t tiles = divide_up(s.m, 4) * divide_up(s.n, 4);
   plan.team_size = static_cast<int>(
       std::clamp<std::int64_t>(divide_up(tiles, limits.vector_length), 1, limits.team_size));
-  // A league is an int: enough matrices a team that any batch fits, and no fewer than fill a few tiles.
+  // A league is an int: enough matrices a team that any batch fits, and no fewer than fill a few
+  // tiles.
   plan.matrices_per_team = static_cast<int>(std::max<std::int64_t>(
       divide_up(s.batch, std::numeric_limits<int>::max() / 2), tiles < 4 ? 4 : 1));
   plan.league_size = divide_up(s.batch, plan.matrices_per_team);
@@ -73,5 +74,6 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
 std::ostream& shoal::operator<<(std::ostream& out, const GemmPlan& plan) {
   return out << "gemm plan: path " << to_string(plan.path) << ", league " << plan.league_size
              << ", team " << plan.team_size << " x " << plan.vector_length << ", "
-             << plan.matrices_per_team << " matrices a team, scratch " << plan.scratch_bytes << " B";
+             << plan.matrices_per_team << " matrices a team, scratch " << plan.scratch_bytes
+             << " B";
 }

@@ -11,8 +11,8 @@
 
 namespace shoal::detail {
 
-/// A batched product as the kernels see it: a is m x k and b is k x n whatever the ops were, since a
-/// transpose is an exchange of strides; only the conjugation is left.
+/// A batched product as the kernels see it: a is m x k and b is k x n whatever the ops were, since
+/// a transpose is an exchange of strides; only the conjugation is left.
 template <class T>
 struct GemmProblem {
   BatchRef<const T> a;

@@ -26,15 +26,16 @@ public:
     for (std::int64_t b = begin; b < begin + m_per_team && b < m_problem.c.batch; ++b)
       team::gemm(member, m_problem.conj_a ? Op::conj_transpose : Op::none,
                  m_problem.conj_b ? Op::conj_transpose : Op::none, m_problem.alpha,
-                 operand(m_problem.a, b, m_problem.conj_a), operand(m_problem.b, b, m_problem.conj_b),
-                 m_problem.beta, m_problem.c.matrix(b));
+                 operand(m_problem.a, b, m_problem.conj_a),
+                 operand(m_problem.b, b, m_problem.conj_b), m_problem.beta, m_problem.c.matrix(b));
   }
 
 private:
   GemmProblem<T> m_problem;
   std::int64_t m_per_team;
 
-  /// The problem has transposed already; team::gemm knows conjugation only together with a transpose.
+  /// The problem has transposed already; team::gemm knows conjugation only together with a
+  /// transpose.
   KOKKOS_FUNCTION static MatrixRef<const T> operand(const BatchRef<const T>& batch, std::int64_t b,
                                                     bool transpose_back) {
     const MatrixRef<const T> x = batch.matrix(b);

@@ -38,8 +38,8 @@ void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& optio
   run_lane_svd<N, false>(exec, plan, options, arguments);
 }
 
-/// Instances for each scalar: 4 columns x (square, tall) x (with, without left vectors) of the lane kernel,
-/// 2 more where the backend has run-time columns, 1 of the team kernel.
+/// Instances for each scalar: 4 columns x (square, tall) x (with, without left vectors) of the lane
+/// kernel, 2 more where the backend has run-time columns, 1 of the team kernel.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {

@@ -15,10 +15,10 @@
 
 namespace shoal::detail {
 
-/// One matrix a lane; m >= n. A team walks over its share of the batch in runs of as many matrices as it
-/// has lanes. In scratch, one after another: the tile of A, which becomes that of U; the tile of S; the
-/// tile of Vt; and the work space that is not in registers. Two barriers a run: after A has come in,
-/// and before the results go out.
+/// One matrix a lane; m >= n. A team walks over its share of the batch in runs of as many matrices
+/// as it has lanes. In scratch, one after another: the tile of A, which becomes that of U; the tile
+/// of S; the tile of Vt; and the work space that is not in registers. Two barriers a run: after A
+/// has come in, and before the results go out.
 ///
 /// \tparam N       columns; 0: known at run time only, work space in scratch
 /// \tparam Square  m = N, so that A lives in registers too
@@ -34,13 +34,13 @@ public:
   static constexpr int max_cols = N ? N : Traits::run_time_columns;
   static constexpr int width = lane_width<V>;
   /// J leaves the registers where it would push others out of them.
-  static constexpr bool rotations_in_scratch =
-      LeftVectors && N > 0 && sizeof(T) * N * N > Traits::lane_register_bytes;
+  static constexpr bool rotations_in_scratch = LeftVectors && N > 0 &&
+                                               sizeof(T) * N* N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
       : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
-                  lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
-                  options.max_sweeps},
+                                     lane::sign_rule(options.fix_signs, plan.transposed),
+                                     options.tolerance, options.max_sweeps},
         m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
         m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
         m_strides(tile_strides(arguments.a, m_rows, m_cols)),
@@ -79,8 +79,8 @@ private:
     member.team_barrier();
     const int lane = member.team_rank();
     if (lane * width < count) {
-      const auto info = decompose(lane, a.matrix(lane), s.matrix(lane), vt.matrix(lane),
-                                  scratch + m_work_offset);
+      const auto info =
+          decompose(lane, a.matrix(lane), s.matrix(lane), vt.matrix(lane), scratch + m_work_offset);
       if (m_args.info.data) {
         for (int slot = 0; slot < width && lane * width + slot < count; ++slot)
           *m_args.info.matrix_data(first + lane * width + slot) =

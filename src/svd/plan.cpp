@@ -63,7 +63,8 @@ void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
       std::clamp<std::int64_t>(divide_up(p.n, 2), 1, std::max(1, limits.team_size)));
   plan.matrices_per_team = 1;
   plan.league_size = std::min(p.batch, limits.teams_at_once);
-  const auto size = team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left);
+  const auto size =
+      team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left);
   // Smallest first; once a part does not fit, it and the larger ones go to the workspace.
   for (const std::size_t part : {size.small, size.square, size.tall}) {
     if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
@@ -104,8 +105,9 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
 } // namespace shoal::detail
 
 std::ostream& shoal::operator<<(std::ostream& out, const SvdPlan& plan) {
-  return out << "svd plan: path " << to_string(plan.path) << (plan.transposed ? " (transposed)" : "")
-             << ", league " << plan.league_size << ", team " << plan.team_size << " x "
-             << plan.vector_length << ", " << plan.matrices_per_team << " matrices a team, scratch "
-             << plan.scratch_bytes << " B, workspace " << plan.workspace_bytes() << " B";
+  return out << "svd plan: path " << to_string(plan.path)
+             << (plan.transposed ? " (transposed)" : "") << ", league " << plan.league_size
+             << ", team " << plan.team_size << " x " << plan.vector_length << ", "
+             << plan.matrices_per_team << " matrices a team, scratch " << plan.scratch_bytes
+             << " B, workspace " << plan.workspace_bytes() << " B";
 }

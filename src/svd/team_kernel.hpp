@@ -15,9 +15,9 @@
 namespace shoal::detail {
 
 /// One matrix a team, any m >= n. The teams are as many as the device runs at once and take every
-/// league_size-th matrix, so that the workspace is bounded whatever the batch. The parts of the working
-/// set go to scratch as long as they fit, the smallest first, and the rest to the team's share of the
-/// workspace; see src/svd/plan.cpp.
+/// league_size-th matrix, so that the workspace is bounded whatever the batch. The parts of the
+/// working set go to scratch as long as they fit, the smallest first, and the rest to the team's
+/// share of the workspace; see src/svd/plan.cpp.
 template <class Exec, class T>
 class TeamSvdKernel {
 public:

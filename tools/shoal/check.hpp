@@ -12,8 +12,8 @@
 
 namespace shoal_cli {
 
-/// The worst residual ||A - U S Vt||_F / ||A||_F and orthogonality ||X^H X - I||_F of a batch, in units of
-/// u max(m, n): the contract allows 5.
+/// The worst residual ||A - U S Vt||_F / ||A||_F and orthogonality ||X^H X - I||_F of a batch, in
+/// units of u max(m, n): the contract allows 5.
 struct Accuracy {
   double residual = 0;
   double orthogonality = 0;
@@ -51,7 +51,8 @@ Accuracy accuracy_of(const A& a, const U& u, const S& s, const Vt& vt, int b) {
       for (int p = 0; p < k; ++p) x += wide(u(b, i, p)) * (s(b, p) * scale) * wide(vt(b, p, j));
       residual += std::norm(x);
     }
-  const int left_count = static_cast<int>(u.extent(2)), right_count = static_cast<int>(vt.extent(1));
+  const int left_count = static_cast<int>(u.extent(2)),
+            right_count = static_cast<int>(vt.extent(1));
   for (int p = 0; p < left_count; ++p)
     for (int q = 0; q < left_count; ++q) {
       Wide x = p == q ? -1 : 0;

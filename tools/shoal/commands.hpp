@@ -10,7 +10,8 @@
 #include <string>
 
 /// \file
-/// The commands of the program. Each returns an ExitCode; Kokkos is initialised where they are called.
+/// The commands of the program. Each returns an ExitCode; Kokkos is initialised where they are
+/// called.
 namespace shoal_cli {
 
 struct SvdRequest {

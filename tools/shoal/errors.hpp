@@ -7,7 +7,13 @@
 namespace shoal_cli {
 
 /// What the program returns.
-enum ExitCode : int { exit_ok = 0, exit_bad_input = 1, exit_usage = 2, exit_some_failed = 3, exit_interrupted = 130 };
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_bad_input = 1,
+  exit_usage = 2,
+  exit_some_failed = 3,
+  exit_interrupted = 130
+};
 
 /// An input that cannot be used; the message is one line: the file, what was found, what is needed.
 class BadInput : public std::runtime_error {

@@ -30,7 +30,8 @@ struct Operand {
   shoal::Op op;
   Shape shape, strides; ///< leading dimensions, then rows and columns as stored
 
-  Operand(const NpyFile& f, shoal::Op o, bool is_left) : file(f), op(o), shape(f.shape()), strides(f.strides()) {
+  Operand(const NpyFile& f, shoal::Op o, bool is_left)
+      : file(f), op(o), shape(f.shape()), strides(f.strides()) {
     if (shape.empty())
       throw BadInput(f.path() + ": a single number found, at least 1 dimension is needed");
     if (shape.size() == 1) { // a vector is a row on the left and a column on the right
@@ -65,11 +66,14 @@ struct Operand {
 Shape broadcast(const Operand& a, const Operand& b) {
   Shape result(std::max(a.leading(), b.leading()));
   for (std::size_t x = 0; x < result.size(); ++x) {
-    const auto extent = [&](const Operand& o) { return x < o.leading() ? o.shape[o.leading() - 1 - x] : 1; };
+    const auto extent = [&](const Operand& o) {
+      return x < o.leading() ? o.shape[o.leading() - 1 - x] : 1;
+    };
     const std::int64_t p = extent(a), q = extent(b);
     if (p != q && p != 1 && q != 1)
-      throw BadInput(b.file.path() + ": shape " + text_of(b.file.shape()) + " found, leading dimensions that broadcast with " +
-                     text_of(a.file.shape()) + " of " + a.file.path() + " are needed");
+      throw BadInput(b.file.path() + ": shape " + text_of(b.file.shape()) +
+                     " found, leading dimensions that broadcast with " + text_of(a.file.shape()) +
+                     " of " + a.file.path() + " are needed");
     result[result.size() - 1 - x] = p == 1 ? q : p;
   }
   return result;
@@ -92,22 +96,28 @@ int multiply(const GemmRequest& request, const Operand& a, const Operand& b, Sca
   // An operand that is one matrix for all is read once and repeated by a batch stride of 0.
   const bool one_a = a.matrices() == 1, one_b = b.matrices() == 1;
   const std::int64_t per_matrix =
-      static_cast<std::int64_t>(sizeof(T)) * ((one_a ? 0 : m * k) + (one_b ? 0 : k * n) + m * n) + 1;
+      static_cast<std::int64_t>(sizeof(T)) * ((one_a ? 0 : m * k) + (one_b ? 0 : k * n) + m * n) +
+      1;
   const std::int64_t chunk = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(request.chunk_megabytes * 1e6) / per_matrix, 1, std::max<std::int64_t>(batch, 1));
+      static_cast<std::int64_t>(request.chunk_megabytes * 1e6) / per_matrix, 1,
+      std::max<std::int64_t>(batch, 1));
   using Matrices = Kokkos::View<T***, Kokkos::LayoutRight, Exec>;
   const Matrices device_a("shoal::cli::A", one_a ? 1 : chunk, a.stored_rows(), a.stored_cols());
   const Matrices device_b("shoal::cli::B", one_b ? 1 : chunk, b.stored_rows(), b.stored_cols());
   const Matrices device_c("shoal::cli::C", chunk, m, n);
-  const auto host_a = Kokkos::create_mirror_view(device_a), host_b = Kokkos::create_mirror_view(device_b),
+  const auto host_a = Kokkos::create_mirror_view(device_a),
+             host_b = Kokkos::create_mirror_view(device_b),
              host_c = Kokkos::create_mirror_view(device_c);
-  const auto load = [&](const Operand& o, const auto& host, std::int64_t first, std::int64_t count) {
+  const auto load = [&](const Operand& o, const auto& host, std::int64_t first,
+                        std::int64_t count) {
     for (std::int64_t x = 0; x < count; ++x)
-      o.file.read(o.offset(leading, first + x), o.stored_rows(), o.stored_cols(), o.strides[o.leading()],
-                  o.strides[o.leading() + 1], host.data() + x * o.stored_rows() * o.stored_cols());
+      o.file.read(o.offset(leading, first + x), o.stored_rows(), o.stored_cols(),
+                  o.strides[o.leading()], o.strides[o.leading() + 1],
+                  host.data() + x * o.stored_rows() * o.stored_cols());
   };
   const auto repeated = [&](const Matrices& x, bool one, std::int64_t count) {
-    const auto rows = static_cast<std::int64_t>(x.extent(1)), cols = static_cast<std::int64_t>(x.extent(2));
+    const auto rows = static_cast<std::int64_t>(x.extent(1)),
+               cols = static_cast<std::int64_t>(x.extent(2));
     return shoal::strided_batch<typename Exec::memory_space>(x.data(), count, rows, cols,
                                                              one ? 0 : rows * cols, cols, 1);
   };
@@ -122,8 +132,8 @@ int multiply(const GemmRequest& request, const Operand& a, const Operand& b, Sca
     const std::int64_t count = std::min(chunk, batch - first);
     if (!one_a) load(a, host_a, first, count);
     if (!one_b) load(b, host_b, first, count);
-    // Broadcast operands may be read again: only pages that no later matrix needs could be dropped, and
-    // dropping more costs a read from disk, not correctness.
+    // Broadcast operands may be read again: only pages that no later matrix needs could be dropped,
+    // and dropping more costs a read from disk, not correctness.
     a.file.forget(a.offset(leading, first));
     b.file.forget(b.offset(leading, first));
     Kokkos::deep_copy(exec, device_a, host_a);
@@ -146,8 +156,9 @@ int gemm_command(const GemmRequest& request) {
   const NpyFile file_a(request.a), file_b(request.b);
   const Operand a(file_a, request.op_a, true), b(file_b, request.op_b, false);
   if (a.cols() != b.rows())
-    throw BadInput(request.b + ": shape " + text_of(file_b.shape()) + " found, " + std::to_string(a.cols()) +
-                   " rows are needed for " + text_of(file_a.shape()) + " of " + request.a);
+    throw BadInput(request.b + ": shape " + text_of(file_b.shape()) + " found, " +
+                   std::to_string(a.cols()) + " rows are needed for " + text_of(file_a.shape()) +
+                   " of " + request.a);
   note_conversion(file_a);
   note_conversion(file_b);
   const Scalar scalar = promote(file_a.scalar(), file_b.scalar());

@@ -13,14 +13,17 @@ namespace shoal_cli {
 
 int info_command() {
   std::printf("shoal %s\n", SHOAL_VERSION_STRING);
-  std::printf("backends:      %s%s\n", SHOAL_ENABLE_CUDA ? "cuda " : "", SHOAL_ENABLE_OPENMP ? "openmp" : "");
+  std::printf("backends:      %s%s\n", SHOAL_ENABLE_CUDA ? "cuda " : "",
+              SHOAL_ENABLE_OPENMP ? "openmp" : "");
   std::printf("default:       %s, concurrency %d\n", Kokkos::DefaultExecutionSpace::name(),
               Kokkos::DefaultExecutionSpace().concurrency());
 #if SHOAL_ENABLE_CUDA
   std::printf("device:        %s\n", Kokkos::Cuda().cuda_device_prop().name);
 #endif
-  std::printf("Kokkos:        %d.%d.%d\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
-  std::printf("LAPACK:        %s (for comparison in the demonstration)\n", lapack_available() ? "yes" : "no");
+  std::printf("Kokkos:        %d.%d.%d\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+              KOKKOS_VERSION % 100);
+  std::printf("LAPACK:        %s (for comparison in the demonstration)\n",
+              lapack_available() ? "yes" : "no");
 #if defined(__VERSION__)
   std::printf("compiler:      %s\n", __VERSION__);
 #endif

@@ -21,9 +21,9 @@ bool lapack_loop(std::int64_t batch, int m, int n, float* a, float* u, float* s,
     std::vector<lapack_int> integers(static_cast<std::size_t>(8 * k));
 #pragma omp for
     for (std::int64_t b = 0; b < batch; ++b)
-      ok = LAPACKE_sgesdd_work(LAPACK_COL_MAJOR, 'S', n, m, a + b * m * n, n, s + b * k, vt + b * k * n, n,
-                               u + b * m * k, k, work.data(), static_cast<lapack_int>(work.size()),
-                               integers.data()) == 0 &&
+      ok = LAPACKE_sgesdd_work(LAPACK_COL_MAJOR, 'S', n, m, a + b * m * n, n, s + b * k,
+                               vt + b * k * n, n, u + b * m * k, k, work.data(),
+                               static_cast<lapack_int>(work.size()), integers.data()) == 0 &&
            ok;
   }
   return ok;

@@ -18,39 +18,56 @@ namespace {
 using namespace shoal_cli;
 
 void add_svd(CLI::App& app, SvdRequest& r) {
-  app.add_option("input", r.input, "matrices as .npy: any leading dimensions, then rows and columns")->required();
+  app.add_option("input", r.input,
+                 "matrices as .npy: any leading dimensions, then rows and columns")
+      ->required();
   app.add_option("-o,--output", r.output, "where U, S and Vt go, as .npz")->required();
-  const std::map<std::string, shoal::Vectors> vectors{
-      {"thin", shoal::Vectors::thin}, {"full", shoal::Vectors::full}, {"none", shoal::Vectors::none}};
+  const std::map<std::string, shoal::Vectors> vectors{{"thin", shoal::Vectors::thin},
+                                                      {"full", shoal::Vectors::full},
+                                                      {"none", shoal::Vectors::none}};
   app.add_option("--vectors", r.vectors, "singular vectors: thin (default), full or none")
       ->transform(CLI::CheckedTransformer(vectors).description("thin|full|none"));
-  app.add_option("--rank", r.rank, "keep only the largest values, and their vectors")->check(CLI::NonNegativeNumber);
-  app.add_option("--tolerance", r.tolerance, "values up to this share of the largest become 0")->check(CLI::Range(0.0, 0.999999));
+  app.add_option("--rank", r.rank, "keep only the largest values, and their vectors")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--tolerance", r.tolerance, "values up to this share of the largest become 0")
+      ->check(CLI::Range(0.0, 0.999999));
   app.add_flag("--fix-signs", r.fix_signs, "largest entry of each left vector real and positive");
-  app.add_flag("--check", r.check, "measure residual and orthogonality; exit code 3 beyond the contract");
-  app.add_option("--chunk-memory", r.chunk_megabytes, "megabytes of matrices in work at a time (256)")->check(CLI::PositiveNumber);
+  app.add_flag("--check", r.check,
+               "measure residual and orthogonality; exit code 3 beyond the contract");
+  app.add_option("--chunk-memory", r.chunk_megabytes,
+                 "megabytes of matrices in work at a time (256)")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_gemm(CLI::App& app, GemmRequest& r) {
   app.add_option("a", r.a, "left operand, .npy")->required();
-  app.add_option("b", r.b, "right operand, .npy; leading dimensions broadcast as in numpy.matmul")->required();
+  app.add_option("b", r.b, "right operand, .npy; leading dimensions broadcast as in numpy.matmul")
+      ->required();
   app.add_option("-o,--output", r.output, "where the product goes, .npy")->required();
   const std::map<std::string, shoal::Op> ops{
       {"N", shoal::Op::none}, {"T", shoal::Op::transpose}, {"C", shoal::Op::conj_transpose}};
-  app.add_option("--op-a", r.op_a, "N, T (transpose) or C (conjugate transpose)")->transform(CLI::CheckedTransformer(ops).description("N|T|C"));
-  app.add_option("--op-b", r.op_b, "the same for the right operand")->transform(CLI::CheckedTransformer(ops).description("N|T|C"));
+  app.add_option("--op-a", r.op_a, "N, T (transpose) or C (conjugate transpose)")
+      ->transform(CLI::CheckedTransformer(ops).description("N|T|C"));
+  app.add_option("--op-b", r.op_b, "the same for the right operand")
+      ->transform(CLI::CheckedTransformer(ops).description("N|T|C"));
   app.add_option("--alpha", r.alpha, "factor of the product");
-  app.add_option("--chunk-memory", r.chunk_megabytes, "megabytes of matrices in work at a time (256)")->check(CLI::PositiveNumber);
+  app.add_option("--chunk-memory", r.chunk_megabytes,
+                 "megabytes of matrices in work at a time (256)")
+      ->check(CLI::PositiveNumber);
 }
 
 /// Checks what only several options together can tell.
 void validate(const SvdRequest& r) {
   if (r.vectors == shoal::Vectors::full && r.rank >= 0)
-    throw CLI::ValidationError("--rank", "cuts the vectors short, --vectors full asks for all of them: give one of the two");
+    throw CLI::ValidationError(
+        "--rank",
+        "cuts the vectors short, --vectors full asks for all of them: give one of the two");
   if (r.vectors == shoal::Vectors::none && (r.check || r.fix_signs))
-    throw CLI::ValidationError("--vectors", "none leaves nothing for --check or --fix-signs to work on");
+    throw CLI::ValidationError("--vectors",
+                               "none leaves nothing for --check or --fix-signs to work on");
   if (r.check && (r.rank >= 0 || r.tolerance > 0))
-    throw CLI::ValidationError("--check", "needs all singular values: leave out --rank and --tolerance");
+    throw CLI::ValidationError("--check",
+                               "needs all singular values: leave out --rank and --tolerance");
 }
 
 /// Runs a command with Kokkos up; one line on stderr for what goes wrong.
@@ -84,7 +101,8 @@ int main(int argc, char* argv[]) {
   GemmRequest gemm;
   CLI::App& svd_app = *app.add_subcommand("svd", "A = U diag(S) Vt of every matrix of a file");
   CLI::App& gemm_app = *app.add_subcommand("gemm", "the products of the matrices of two files");
-  CLI::App& demo_app = *app.add_subcommand("demo", "time and accuracy on random matrices and real images");
+  CLI::App& demo_app =
+      *app.add_subcommand("demo", "time and accuracy on random matrices and real images");
   app.add_subcommand("info", "version, backends, devices");
   add_svd(svd_app, svd);
   add_gemm(gemm_app, gemm);

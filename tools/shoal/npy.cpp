@@ -89,7 +89,8 @@ public:
       skip();
       std::int64_t n = 0;
       const std::size_t begin = m_at;
-      for (; m_at < m_text.size() && std::isdigit(static_cast<unsigned char>(m_text[m_at])); ++m_at) {
+      for (; m_at < m_text.size() && std::isdigit(static_cast<unsigned char>(m_text[m_at]));
+           ++m_at) {
         if (n > std::numeric_limits<std::int64_t>::max() / 16) fail("an extent is too large");
         n = n * 10 + (m_text[m_at] - '0');
       }
@@ -118,7 +119,8 @@ private:
 float half_to_float(std::uint16_t h) {
   const int exponent = h >> 10 & 31, mantissa = h & 1023;
   float x;
-  if (exponent == 31) x = mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
+  if (exponent == 31)
+    x = mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
   else if (exponent == 0) x = std::ldexp(static_cast<float>(mantissa), -24);
   else x = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
   return h & 0x8000 ? -x : x;
@@ -145,14 +147,17 @@ T element(const unsigned char* p, char kind, std::size_t item, bool swapped) {
   if constexpr (is_complex<T>::value) {
     using R = typename T::value_type;
     if (kind == 'c')
-      return item == 8 ? T(static_cast<R>(raw<float>(p, swapped)), static_cast<R>(raw<float>(p + 4, swapped)))
-                       : T(static_cast<R>(raw<double>(p, swapped)), static_cast<R>(raw<double>(p + 8, swapped)));
+      return item == 8 ? T(static_cast<R>(raw<float>(p, swapped)),
+                           static_cast<R>(raw<float>(p + 4, swapped)))
+                       : T(static_cast<R>(raw<double>(p, swapped)),
+                           static_cast<R>(raw<double>(p + 8, swapped)));
     return T(element<R>(p, kind, item, swapped));
   } else {
     switch (kind) {
     case 'f':
       if (item == 2) return static_cast<T>(half_to_float(raw<std::uint16_t>(p, swapped)));
-      return item == 4 ? static_cast<T>(raw<float>(p, swapped)) : static_cast<T>(raw<double>(p, swapped));
+      return item == 4 ? static_cast<T>(raw<float>(p, swapped))
+                       : static_cast<T>(raw<double>(p, swapped));
     case 'b': return static_cast<T>(*p != 0);
     case 'i':
       switch (item) {
@@ -187,12 +192,15 @@ NpyFile::NpyFile(const std::string& path) : m_path(path) {
   m_map = static_cast<unsigned char*>(map);
   try {
     if (m_bytes < 12 || std::memcmp(m_map, "\x93NUMPY", 6) != 0)
-      throw BadInput(path + ": not an .npy file (its first bytes are not \\x93NUMPY), one written by numpy.save is needed");
+      throw BadInput(path + ": not an .npy file (its first bytes are not \\x93NUMPY), one written "
+                            "by numpy.save is needed");
     const int version = m_map[6];
     if (version < 1 || version > 3)
-      throw BadInput(path + ": .npy version " + std::to_string(version) + " found, 1 to 3 are known");
+      throw BadInput(path + ": .npy version " + std::to_string(version) +
+                     " found, 1 to 3 are known");
     const std::size_t start = version == 1 ? 10 : 12;
-    const std::size_t length = version == 1 ? raw<std::uint16_t>(m_map + 8, false) : raw<std::uint32_t>(m_map + 8, false);
+    const std::size_t length =
+        version == 1 ? raw<std::uint16_t>(m_map + 8, false) : raw<std::uint32_t>(m_map + 8, false);
     if (start + length > m_bytes)
       throw BadInput(path + ": truncated: the header needs " + std::to_string(start + length) +
                      " bytes, the file has " + std::to_string(m_bytes));
@@ -217,7 +225,8 @@ void NpyFile::parse(const std::string& header) {
     const std::string key = reader.string();
     reader.expect(':');
     if (key == "descr") {
-      if (reader.next_is('[')) throw BadInput(m_path + ": a structured dtype found, one plain number type is needed");
+      if (reader.next_is('['))
+        throw BadInput(m_path + ": a structured dtype found, one plain number type is needed");
       dtype = reader.string();
       have_dtype = true;
     } else if (key == "fortran_order") {
@@ -234,13 +243,17 @@ void NpyFile::parse(const std::string& header) {
       break;
     }
   }
-  if (!have_dtype || !have_order || !have_shape) reader.fail("descr, fortran_order and shape are needed");
+  if (!have_dtype || !have_order || !have_shape)
+    reader.fail("descr, fortran_order and shape are needed");
 
-  const bool sized = dtype.size() >= 3 && dtype.find_first_not_of("0123456789", 2) == std::string::npos && dtype.size() < 6;
+  const bool sized = dtype.size() >= 3 &&
+                     dtype.find_first_not_of("0123456789", 2) == std::string::npos &&
+                     dtype.size() < 6;
   m_item = sized ? std::stoul(dtype.substr(2)) : 0;
   m_kind = sized ? dtype[1] : '?';
   m_swapped = sized && dtype[0] == '>';
-  const bool is_integer = (m_kind == 'i' || m_kind == 'u') && (m_item == 1 || m_item == 2 || m_item == 4 || m_item == 8);
+  const bool is_integer = (m_kind == 'i' || m_kind == 'u') &&
+                          (m_item == 1 || m_item == 2 || m_item == 4 || m_item == 8);
   if (m_kind == 'f' && m_item == 4) m_scalar = Scalar::f4;
   else if (m_kind == 'f' && m_item == 8) m_scalar = Scalar::f8;
   else if (m_kind == 'c' && m_item == 8) m_scalar = Scalar::c8;
@@ -252,14 +265,17 @@ void NpyFile::parse(const std::string& header) {
     m_scalar = Scalar::f8;
     m_converted = (is_integer ? "integers (" : "truth values (") + dtype + ")";
   } else {
-    throw BadInput(m_path + ": dtype '" + dtype + "' found, a float, complex, integer or bool type is needed");
+    throw BadInput(m_path + ": dtype '" + dtype +
+                   "' found, a float, complex, integer or bool type is needed");
   }
   if (m_swapped) // complex numbers are swapped part by part
     m_converted += (m_converted.empty() ? "" : ", ") + std::string("big-endian (") + dtype + ")";
 
   std::size_t elements = 1;
   for (const std::int64_t n : m_shape) {
-    if (n > 0 && elements > std::numeric_limits<std::size_t>::max() / 32 / static_cast<std::size_t>(n)) reader.fail("the shape is too large");
+    if (n > 0 &&
+        elements > std::numeric_limits<std::size_t>::max() / 32 / static_cast<std::size_t>(n))
+      reader.fail("the shape is too large");
     elements *= static_cast<std::size_t>(n);
   }
   if (m_bytes - m_header < elements * m_item)
@@ -279,26 +295,32 @@ std::vector<std::int64_t> NpyFile::strides() const {
 }
 
 template <class T>
-void NpyFile::read(std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
-                   std::int64_t col_stride, T* to) const {
+void NpyFile::read(std::int64_t offset, std::int64_t rows, std::int64_t cols,
+                   std::int64_t row_stride, std::int64_t col_stride, T* to) const {
   const unsigned char* const base = m_map + m_header;
   const bool plain = sizeof(T) == m_item && is_complex<T>::value == (m_kind == 'c') &&
                      (m_kind == 'f' || m_kind == 'c') && !m_swapped;
   for (std::int64_t i = 0; i < rows; ++i) {
-    const unsigned char* const row = base + (offset + i * row_stride) * static_cast<std::int64_t>(m_item);
+    const unsigned char* const row =
+        base + (offset + i * row_stride) * static_cast<std::int64_t>(m_item);
     if (plain && col_stride == 1) {
       std::memcpy(static_cast<void*>(to), row, static_cast<std::size_t>(cols) * sizeof(T));
       to += cols;
       continue;
     }
     for (std::int64_t j = 0; j < cols; ++j)
-      *to++ = element<T>(row + j * col_stride * static_cast<std::int64_t>(m_item), m_kind, m_item, m_swapped);
+      *to++ = element<T>(row + j * col_stride * static_cast<std::int64_t>(m_item), m_kind, m_item,
+                         m_swapped);
   }
 }
-template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*) const;
-template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double*) const;
-template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Kokkos::complex<float>*) const;
-template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Kokkos::complex<double>*) const;
+template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                            float*) const;
+template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                            double*) const;
+template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                            Kokkos::complex<float>*) const;
+template void NpyFile::read(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                            Kokkos::complex<double>*) const;
 
 void NpyFile::forget(std::int64_t done) const {
   std::size_t bytes = m_bytes;
@@ -310,7 +332,8 @@ void NpyFile::forget(std::int64_t done) const {
 }
 
 std::string npy_header(Scalar scalar, const std::vector<std::int64_t>& shape) {
-  std::string text = std::string("{'descr': '") + numpy_name(scalar) + "', 'fortran_order': False, 'shape': (";
+  std::string text =
+      std::string("{'descr': '") + numpy_name(scalar) + "', 'fortran_order': False, 'shape': (";
   for (const std::int64_t n : shape) text += std::to_string(n) + ", ";
   if (shape.size() > 1) text.resize(text.size() - 2);
   text += "), }";

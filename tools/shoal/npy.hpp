@@ -8,15 +8,16 @@
 #include <vector>
 
 /// \file
-/// NumPy's .npy format, versions 1 to 3: a header that is a Python dictionary, then the raw elements
-/// (numpy.lib.format). No packaged C++ library maps files or knows all of dtypes, orders and versions.
+/// NumPy's .npy format, versions 1 to 3: a header that is a Python dictionary, then the raw
+/// elements (numpy.lib.format). No packaged C++ library maps files or knows all of dtypes, orders
+/// and versions.
 namespace shoal_cli {
 
 /// The scalar type that shoal computes in.
 enum class Scalar { f4, f8, c8, c16 };
-const char* numpy_name(Scalar s);      ///< "<f4"
+const char* numpy_name(Scalar s); ///< "<f4"
 std::size_t size_of(Scalar s);
-Scalar promote(Scalar a, Scalar b);    ///< numpy.result_type
+Scalar promote(Scalar a, Scalar b); ///< numpy.result_type
 
 /// An .npy file mapped into memory, read only. Throws BadInput when it is none that can be used.
 class NpyFile {
@@ -39,8 +40,8 @@ public:
             std::int64_t col_stride, T* to) const;
   /// Strides in elements of each dimension.
   std::vector<std::int64_t> strides() const;
-  /// Lets go of the pages read so far, so that a file larger than memory does not fill it. In C order the
-  /// elements before `done` are finished with.
+  /// Lets go of the pages read so far, so that a file larger than memory does not fill it. In C
+  /// order the elements before `done` are finished with.
   void forget(std::int64_t done) const;
 
 private:

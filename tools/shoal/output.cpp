@@ -15,7 +15,8 @@ namespace shoal_cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "the handler may only touch what needs no lock");
+static_assert(std::atomic<bool>::is_always_lock_free,
+              "the handler may only touch what needs no lock");
 extern "C" void on_signal(int) { interrupted = true; }
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -25,7 +26,7 @@ extern "C" void on_signal(int) { interrupted = true; }
 } // namespace
 
 void watch_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
@@ -48,7 +49,8 @@ PendingFile::~PendingFile() {
 }
 
 void PendingFile::write(const void* data, std::size_t bytes) {
-  if (bytes > 0 && std::fwrite(data, 1, bytes, m_file) != bytes) fail(m_final, std::strerror(errno));
+  if (bytes > 0 && std::fwrite(data, 1, bytes, m_file) != bytes)
+    fail(m_final, std::strerror(errno));
 }
 
 void PendingFile::close() {
@@ -63,7 +65,8 @@ void PendingFile::commit() {
   m_path.clear();
 }
 
-PendingFile& NpzWriter::add(const std::string& name, Scalar scalar, const std::vector<std::int64_t>& shape) {
+PendingFile& NpzWriter::add(const std::string& name, Scalar scalar,
+                            const std::vector<std::int64_t>& shape) {
   m_names.push_back(name + ".npy");
   m_members.push_back(std::make_unique<PendingFile>(m_path, "." + name));
   const std::string header = npy_header(scalar, shape);
@@ -86,8 +89,10 @@ void NpzWriter::commit() {
   for (std::size_t i = 0; i < m_members.size(); ++i) {
     m_members[i]->close();
     zip_source_t* const source = zip_source_file(zip, m_members[i]->path().c_str(), 0, -1);
-    const zip_int64_t index = source ? zip_file_add(zip, m_names[i].c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
-    if (index < 0 || zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0)
+    const zip_int64_t index =
+        source ? zip_file_add(zip, m_names[i].c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    if (index < 0 ||
+        zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0)
       give_up(zip_strerror(zip));
   }
   zip_register_cancel_callback_with_state(

@@ -12,11 +12,12 @@
 #include <vector>
 
 /// \file
-/// Outputs appear whole or not at all: everything is written beside its final place and renamed at the end;
-/// an error or a signal removes it.
+/// Outputs appear whole or not at all: everything is written beside its final place and renamed at
+/// the end; an error or a signal removes it.
 namespace shoal_cli {
 
-/// SIGINT and SIGTERM set a flag from now on; \ref stop_if_interrupted throws Interrupted where it is set.
+/// SIGINT and SIGTERM set a flag from now on; \ref stop_if_interrupted throws Interrupted where it
+/// is set.
 void watch_signals();
 void stop_if_interrupted();
 

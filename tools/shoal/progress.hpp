@@ -28,9 +28,10 @@ public:
     const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
     const int filled = static_cast<int>(share * width);
     const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-    const long left = rate > 0 ? static_cast<long>(static_cast<double>(m_total - done) / rate + 0.5) : 0;
-    std::fprintf(stderr, "\r[%s] %3.0f %%  %.3g matrices/s  %ld:%02ld left\033[K", bar.c_str(), share * 100,
-                 rate, left / 60, left % 60);
+    const long left =
+        rate > 0 ? static_cast<long>(static_cast<double>(m_total - done) / rate + 0.5) : 0;
+    std::fprintf(stderr, "\r[%s] %3.0f %%  %.3g matrices/s  %ld:%02ld left\033[K", bar.c_str(),
+                 share * 100, rate, left / 60, left % 60);
     std::fflush(stderr);
   }
 

@@ -25,7 +25,8 @@ std::int64_t product(const std::vector<std::int64_t>& shape, std::size_t count) 
 }
 
 /// Where matrix b of an array with any leading dimensions starts, in elements.
-std::int64_t matrix_offset(const NpyFile& file, const std::vector<std::int64_t>& strides, std::int64_t b) {
+std::int64_t matrix_offset(const NpyFile& file, const std::vector<std::int64_t>& strides,
+                           std::int64_t b) {
   std::int64_t offset = 0;
   for (std::size_t d = file.shape().size() - 2; d-- > 0;) {
     offset += b % file.shape()[d] * strides[d];
@@ -68,7 +69,8 @@ int decompose(const SvdRequest& request, const NpyFile& file) {
   const std::int64_t vt_rows = !vectors ? 0 : request.vectors == Vectors::full ? n : k;
 
   const auto with = [&](std::initializer_list<std::int64_t> last) {
-    std::vector<std::int64_t> s(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(leading));
+    std::vector<std::int64_t> s(shape.begin(),
+                                shape.begin() + static_cast<std::ptrdiff_t>(leading));
     s.insert(s.end(), last);
     return s;
   };
@@ -76,12 +78,15 @@ int decompose(const SvdRequest& request, const NpyFile& file) {
   NpzWriter npz(request.output);
   PendingFile* const u_file = vectors ? &npz.add("U", file.scalar(), with({m, u_cols})) : nullptr;
   PendingFile& s_file = npz.add("S", is_double ? Scalar::f8 : Scalar::f4, with({k}));
-  PendingFile* const vt_file = vectors ? &npz.add("Vt", file.scalar(), with({vt_rows, n})) : nullptr;
+  PendingFile* const vt_file =
+      vectors ? &npz.add("Vt", file.scalar(), with({vt_rows, n})) : nullptr;
 
-  const std::int64_t per_matrix = static_cast<std::int64_t>(sizeof(T)) * (m * n + m * u_cols + vt_rows * n) +
-                                  static_cast<std::int64_t>(sizeof(R)) * k + 4;
+  const std::int64_t per_matrix =
+      static_cast<std::int64_t>(sizeof(T)) * (m * n + m * u_cols + vt_rows * n) +
+      static_cast<std::int64_t>(sizeof(R)) * k + 4;
   const auto budget = static_cast<std::int64_t>(request.chunk_megabytes * 1e6);
-  const std::int64_t chunk = std::clamp<std::int64_t>(budget / per_matrix, 1, std::max<std::int64_t>(batch, 1));
+  const std::int64_t chunk =
+      std::clamp<std::int64_t>(budget / per_matrix, 1, std::max<std::int64_t>(batch, 1));
 
   using Matrices = Kokkos::View<T***, Kokkos::LayoutRight, Exec>;
   const auto make = [&](const std::string& label, std::int64_t rows, std::int64_t cols) {
@@ -111,14 +116,16 @@ int decompose(const SvdRequest& request, const NpyFile& file) {
     progress.show(first);
     const std::int64_t count = std::min(chunk, batch - first);
     for (std::int64_t b = 0; b < count; ++b)
-      file.read(matrix_offset(file, strides, first + b), m, n, strides[leading], strides[leading + 1],
-                host_a.data() + b * m * n);
+      file.read(matrix_offset(file, strides, first + b), m, n, strides[leading],
+                strides[leading + 1], host_a.data() + b * m * n);
     file.forget((first + count) * m * n);
     Kokkos::deep_copy(exec, a, host_a);
     const auto part = [&](const Matrices& x) {
-      return Kokkos::subview(x, std::pair<std::int64_t, std::int64_t>(0, count), Kokkos::ALL, Kokkos::ALL);
+      return Kokkos::subview(x, std::pair<std::int64_t, std::int64_t>(0, count), Kokkos::ALL,
+                             Kokkos::ALL);
     };
-    const auto part_s = Kokkos::subview(s, std::pair<std::int64_t, std::int64_t>(0, count), Kokkos::ALL);
+    const auto part_s =
+        Kokkos::subview(s, std::pair<std::int64_t, std::int64_t>(0, count), Kokkos::ALL);
     const auto part_info = Kokkos::subview(info, std::pair<std::int64_t, std::int64_t>(0, count));
     shoal::svd(exec, part(a), part(u), part_s, part(vt), part_info, options);
     Kokkos::deep_copy(exec, host_u, u);
@@ -126,9 +133,11 @@ int decompose(const SvdRequest& request, const NpyFile& file) {
     Kokkos::deep_copy(exec, host_vt, vt);
     Kokkos::deep_copy(exec, host_info, info);
     exec.fence();
-    if (u_file) u_file->write(host_u.data(), static_cast<std::size_t>(count * m * u_cols) * sizeof(T));
+    if (u_file)
+      u_file->write(host_u.data(), static_cast<std::size_t>(count * m * u_cols) * sizeof(T));
     s_file.write(host_s.data(), static_cast<std::size_t>(count * k) * sizeof(R));
-    if (vt_file) vt_file->write(host_vt.data(), static_cast<std::size_t>(count * vt_rows * n) * sizeof(T));
+    if (vt_file)
+      vt_file->write(host_vt.data(), static_cast<std::size_t>(count * vt_rows * n) * sizeof(T));
     for (std::int64_t b = 0; b < count; ++b) {
       const int status = host_info(b);
       if (status < 0) failures.not_finite.push_back(first + b);
@@ -141,10 +150,12 @@ int decompose(const SvdRequest& request, const NpyFile& file) {
   npz.commit();
   failures.report();
   if (request.check)
-    std::printf("%lld matrices of %lld x %lld: worst residual %.2f, worst orthogonality %.2f, in units of u max(m, n) (at most 5)\n",
+    std::printf("%lld matrices of %lld x %lld: worst residual %.2f, worst orthogonality %.2f, in "
+                "units of u max(m, n) (at most 5)\n",
                 static_cast<long long>(batch), static_cast<long long>(m), static_cast<long long>(n),
                 accuracy.residual, accuracy.orthogonality);
-  return failures.any() || (request.check && !accuracy.within_contract()) ? exit_some_failed : exit_ok;
+  return failures.any() || (request.check && !accuracy.within_contract()) ? exit_some_failed
+                                                                          : exit_ok;
 }
 
 } // namespace

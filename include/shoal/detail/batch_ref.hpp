@@ -24,9 +24,9 @@ struct MatrixRef {
   KOKKOS_FUNCTION std::int64_t extent(int r) const { return r == 0 ? rows : cols; }
 };
 
-/// A batch as every kernel sees it, whatever the view's layout: matrix b starts at pointers[b] where an
-/// array of pointers was given, else at data + b * batch_stride. One type per scalar keeps the number of
-/// instantiated kernels small; the layout is run-time data.
+/// A batch as every kernel sees it, whatever the view's layout: matrix b starts at pointers[b]
+/// where an array of pointers was given, else at data + b * batch_stride. One type per scalar keeps
+/// the number of instantiated kernels small; the layout is run-time data.
 template <class T>
 struct BatchRef {
   T* data = nullptr;
@@ -46,8 +46,8 @@ struct BatchRef {
   }
   KOKKOS_FUNCTION std::int64_t matrix_size() const { return rows * cols; }
 
-  /// Whether the matrices fill memory one after another without gaps, each in either order: then a run
-  /// of them is one contiguous range.
+  /// Whether the matrices fill memory one after another without gaps, each in either order: then a
+  /// run of them is one contiguous range.
   KOKKOS_FUNCTION bool packed() const {
     const bool right = (col_stride == 1 || cols == 1) && (row_stride == cols || rows == 1);
     const bool left = (row_stride == 1 || rows == 1) && (col_stride == rows || cols == 1);

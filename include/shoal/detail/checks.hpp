@@ -15,8 +15,8 @@ namespace shoal::detail {
 /// What the checks look at of a batch: no scalar type, so that one compiled copy serves all.
 struct BatchShape {
   const char* name = "";
-  const void* data = nullptr;     ///< first element
-  const void* pointers = nullptr; ///< array of pointers, if the batch is one
+  const void* data = nullptr;         ///< first element
+  const void* pointers = nullptr;     ///< array of pointers, if the batch is one
   std::int64_t extent[3] = {0, 1, 1}; ///< batch, rows, cols
   std::int64_t stride[3] = {0, 0, 0};
   std::int64_t element_size = 1;

@@ -8,7 +8,8 @@
 #include <type_traits>
 
 /// \file
-/// What the public calls ask of their arguments at compile time, and the messages for what is refused.
+/// What the public calls ask of their arguments at compile time, and the messages for what is
+/// refused.
 namespace shoal::detail {
 
 template <class Exec>

@@ -39,17 +39,17 @@ template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& arguments, void* workspace);
 
-#define SHOAL_FOR_EACH_SCALAR(X, EXEC)                                                                 \
-  X(EXEC, float)                                                                                       \
-  X(EXEC, double)                                                                                      \
-  X(EXEC, Kokkos::complex<float>)                                                                      \
+#define SHOAL_FOR_EACH_SCALAR(X, EXEC)                                                             \
+  X(EXEC, float)                                                                                   \
+  X(EXEC, double)                                                                                  \
+  X(EXEC, Kokkos::complex<float>)                                                                  \
   X(EXEC, Kokkos::complex<double>)
 
-#define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                                 \
-  extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&, const T&,   \
-                                         const BatchRef<const T>&, const BatchRef<const T>&, const T&, \
-                                         const BatchRef<T>&);                                          \
-  extern template void run_svd<EXEC, T>(const EXEC&, const SvdPlan&, const SvdOptions&,                \
+#define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                             \
+  extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&,         \
+                                         const T&, const BatchRef<const T>&,                       \
+                                         const BatchRef<const T>&, const T&, const BatchRef<T>&);  \
+  extern template void run_svd<EXEC, T>(const EXEC&, const SvdPlan&, const SvdOptions&,            \
                                         const SvdArguments<T>&, void*);
 
 #if SHOAL_ENABLE_CUDA

@@ -23,13 +23,15 @@ struct integer_of<double> {
   using type = std::int64_t;
 };
 
-// --- vectors: what a Pack is made of --------------------------------------------------------------------
-// Width numbers with elementwise operators; comparisons give integers of 0 and -1.
+// --- vectors: what a Pack is made of
+// -------------------------------------------------------------------- Width numbers with
+// elementwise operators; comparisons give integers of 0 and -1.
 
 #if defined(__CUDACC__)
 
-/// CUDA compilers refuse the host's vector types in functions that are also device functions, so in their
-/// builds a vector is an array, and how well the CPU code vectorises is up to the host compiler.
+/// CUDA compilers refuse the host's vector types in functions that are also device functions, so in
+/// their builds a vector is an array, and how well the CPU code vectorises is up to the host
+/// compiler.
 template <class E, int Width>
 struct ArrayVector {
   using I = typename integer_of<E>::type;
@@ -43,10 +45,10 @@ struct ArrayVector {
   }
   KOKKOS_FUNCTION E operator[](int i) const { return e[i]; }
   KOKKOS_FUNCTION E& operator[](int i) { return e[i]; }
-#define SHOAL_ELEMENTWISE(OP, RESULT, SIGN)                                                            \
-  friend KOKKOS_FUNCTION ArrayVector<RESULT, Width> operator OP(const ArrayVector& a,                  \
-                                                                const ArrayVector& b) {                \
-    return make<RESULT>([&](int i) { return SIGN(a.e[i] OP b.e[i]); });                                \
+#define SHOAL_ELEMENTWISE(OP, RESULT, SIGN)                                                        \
+  friend KOKKOS_FUNCTION ArrayVector<RESULT, Width> operator OP(const ArrayVector & a,             \
+                                                                const ArrayVector & b) {           \
+    return make<RESULT>([&](int i) { return SIGN(a.e[i] OP b.e[i]); });                            \
   }
   SHOAL_ELEMENTWISE(+, E, +)
   SHOAL_ELEMENTWISE(-, E, +)
@@ -94,20 +96,25 @@ KOKKOS_FUNCTION To vector_bit_cast(const ArrayVector<From, Width>& x) {
 
 #else
 
-/// The compiler's vector extension keeps values in vector registers on every -march, where loops over
-/// arrays only sometimes do (measured: docs/performance-log.md).
+/// The compiler's vector extension keeps values in vector registers on every -march, where loops
+/// over arrays only sometimes do (measured: docs/performance-log.md).
 template <class E, int Width>
 struct vector_of {
   typedef E type __attribute__((vector_size(Width * sizeof(E))));
 };
 template <class M, class V>
-V vector_select(const M& m, const V& a, const V& b) { return m ? a : b; }
+V vector_select(const M& m, const V& a, const V& b) {
+  return m ? a : b;
+}
 template <class To, class From>
-To vector_bit_cast(const From& x) { return (To)x; }
+To vector_bit_cast(const From& x) {
+  return (To)x;
+}
 
 #endif
 
-// --- packs ----------------------------------------------------------------------------------------------
+// --- packs
+// ----------------------------------------------------------------------------------------------
 
 /// What comparing two packs gives: all bits set in the slots where it holds.
 template <class I, int Width>
@@ -148,9 +155,18 @@ struct Pack {
   KOKKOS_FUNCTION E operator[](int i) const { return v[i]; }
   KOKKOS_FUNCTION void set(int i, E x) { v[i] = x; }
 
-  KOKKOS_FUNCTION Pack& operator+=(const Pack& b) { v = v + b.v; return *this; }
-  KOKKOS_FUNCTION Pack& operator-=(const Pack& b) { v = v - b.v; return *this; }
-  KOKKOS_FUNCTION Pack& operator*=(const Pack& b) { v = v * b.v; return *this; }
+  KOKKOS_FUNCTION Pack& operator+=(const Pack& b) {
+    v = v + b.v;
+    return *this;
+  }
+  KOKKOS_FUNCTION Pack& operator-=(const Pack& b) {
+    v = v - b.v;
+    return *this;
+  }
+  KOKKOS_FUNCTION Pack& operator*=(const Pack& b) {
+    v = v * b.v;
+    return *this;
+  }
   friend KOKKOS_FUNCTION Pack operator+(const Pack& a, const Pack& b) { return Vector(a.v + b.v); }
   friend KOKKOS_FUNCTION Pack operator-(const Pack& a, const Pack& b) { return Vector(a.v - b.v); }
   friend KOKKOS_FUNCTION Pack operator*(const Pack& a, const Pack& b) { return Vector(a.v * b.v); }

@@ -4,22 +4,23 @@
 
 #include <shoal/detail/pack.hpp>
 
-#include <Kokkos_Core.hpp>
 #include <Kokkos_BitManipulation.hpp>
+#include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 /// \file
-/// The arithmetic that lane code is written in. A "lane value" is a number (CUDA: one matrix a thread)
-/// or a Pack of numbers (OpenMP: one matrix a slot of the vector unit), real or complex; every function
-/// here takes both, so that each algorithm is written once.
+/// The arithmetic that lane code is written in. A "lane value" is a number (CUDA: one matrix a
+/// thread) or a Pack of numbers (OpenMP: one matrix a slot of the vector unit), real or complex;
+/// every function here takes both, so that each algorithm is written once.
 namespace shoal::detail {
 
-// --- what a type is made of -----------------------------------------------------------------------------
+// --- what a type is made of
+// -----------------------------------------------------------------------------
 
-/// Complex numbers over anything that has +, - and *. Kokkos::complex accepts floating-point numbers
-/// only, not packs.
+/// Complex numbers over anything that has +, - and *. Kokkos::complex accepts floating-point
+/// numbers only, not packs.
 template <class R>
 struct Complex {
   R re;
@@ -29,8 +30,16 @@ struct Complex {
   KOKKOS_FUNCTION Complex(R r, R i) : re(r), im(i) {}
   KOKKOS_FUNCTION Complex(R r) : re(r), im(R(0)) {}
 
-  KOKKOS_FUNCTION Complex& operator+=(const Complex& b) { re += b.re; im += b.im; return *this; }
-  KOKKOS_FUNCTION Complex& operator-=(const Complex& b) { re -= b.re; im -= b.im; return *this; }
+  KOKKOS_FUNCTION Complex& operator+=(const Complex& b) {
+    re += b.re;
+    im += b.im;
+    return *this;
+  }
+  KOKKOS_FUNCTION Complex& operator-=(const Complex& b) {
+    re -= b.re;
+    im -= b.im;
+    return *this;
+  }
   friend KOKKOS_FUNCTION Complex operator+(const Complex& a, const Complex& b) {
     return {a.re + b.re, a.im + b.im};
   }
@@ -130,18 +139,26 @@ using lane_value_t = typename lane_value<T, Width>::type;
 /// Reads or writes one slot of a lane value as the storage scalar.
 template <class R>
   requires std::is_arithmetic_v<R>
-KOKKOS_FUNCTION R get_slot(R v, int) { return v; }
+KOKKOS_FUNCTION R get_slot(R v, int) {
+  return v;
+}
 template <class E, int Width>
-KOKKOS_FUNCTION E get_slot(const Pack<E, Width>& v, int slot) { return v[slot]; }
+KOKKOS_FUNCTION E get_slot(const Pack<E, Width>& v, int slot) {
+  return v[slot];
+}
 template <class R>
 KOKKOS_FUNCTION auto get_slot(const Complex<R>& v, int slot) {
   return Kokkos::complex<number_t<R>>(get_slot(v.re, slot), get_slot(v.im, slot));
 }
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION void set_slot(R& v, int, R x) { v = x; }
+KOKKOS_FUNCTION void set_slot(R& v, int, R x) {
+  v = x;
+}
 template <class E, int Width>
-KOKKOS_FUNCTION void set_slot(Pack<E, Width>& v, int slot, E x) { v.set(slot, x); }
+KOKKOS_FUNCTION void set_slot(Pack<E, Width>& v, int slot, E x) {
+  v.set(slot, x);
+}
 template <class R>
 KOKKOS_FUNCTION void set_slot(Complex<R>& v, int slot, const Kokkos::complex<number_t<R>>& x) {
   set_slot(v.re, slot, x.real());
@@ -155,10 +172,13 @@ KOKKOS_FUNCTION V broadcast(const T& x) {
   else return V(x);
 }
 
-// --- selection and reduction of truth values -----------------------------------------------------------
+// --- selection and reduction of truth values
+// -----------------------------------------------------------
 
 template <class V>
-KOKKOS_FUNCTION V select(bool m, const V& a, const V& b) { return m ? a : b; }
+KOKKOS_FUNCTION V select(bool m, const V& a, const V& b) {
+  return m ? a : b;
+}
 template <class E, int Width, class I>
 KOKKOS_FUNCTION Pack<E, Width> select(const PackMask<I, Width>& m, const Pack<E, Width>& a,
                                       const Pack<E, Width>& b) {
@@ -187,11 +207,14 @@ KOKKOS_FUNCTION void swap_where(const M& m, V& a, V& b) {
   b = t;
 }
 
-// --- real functions ------------------------------------------------------------------------------------
+// --- real functions
+// ------------------------------------------------------------------------------------
 
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION R square_root(R x) { return Kokkos::sqrt(x); }
+KOKKOS_FUNCTION R square_root(R x) {
+  return Kokkos::sqrt(x);
+}
 template <class E, int Width>
 KOKKOS_FUNCTION Pack<E, Width> square_root(Pack<E, Width> x) {
   for (int i = 0; i < Width; ++i) x.v[i] = Kokkos::sqrt(x.v[i]);
@@ -201,7 +224,9 @@ KOKKOS_FUNCTION Pack<E, Width> square_root(Pack<E, Width> x) {
 /// 1 / sqrt(x) to within two units in the last place.
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION R reciprocal_sqrt(R x) { return Kokkos::rsqrt(x); }
+KOKKOS_FUNCTION R reciprocal_sqrt(R x) {
+  return Kokkos::rsqrt(x);
+}
 template <class E, int Width>
 KOKKOS_FUNCTION Pack<E, Width> reciprocal_sqrt(Pack<E, Width> x) {
   return Pack<E, Width>(E(1)) / square_root(x);
@@ -209,14 +234,18 @@ KOKKOS_FUNCTION Pack<E, Width> reciprocal_sqrt(Pack<E, Width> x) {
 
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION R magnitude(R x) { return Kokkos::fabs(x); }
+KOKKOS_FUNCTION R magnitude(R x) {
+  return Kokkos::fabs(x);
+}
 template <class E, int Width>
 KOKKOS_FUNCTION Pack<E, Width> magnitude(Pack<E, Width> x) {
   return select(x < Pack<E, Width>(E(0)), -x, x);
 }
 
 template <class R>
-KOKKOS_FUNCTION R maximum(const R& a, const R& b) { return select(a < b, b, a); }
+KOKKOS_FUNCTION R maximum(const R& a, const R& b) {
+  return select(a < b, b, a);
+}
 
 /// |magnitude| with the sign of s; a zero s counts as positive.
 template <class R>
@@ -224,7 +253,8 @@ KOKKOS_FUNCTION R with_sign(const R& magnitude, const R& s) {
   return select(s < R(0), -magnitude, magnitude);
 }
 
-// --- exponents -----------------------------------------------------------------------------------------
+// --- exponents
+// -----------------------------------------------------------------------------------------
 
 template <class E>
 struct format; // the IEEE binary format of a number
@@ -239,7 +269,9 @@ struct format<double> {
 
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION integer_t<R> bits_of(R x) { return Kokkos::bit_cast<integer_t<R>>(x); }
+KOKKOS_FUNCTION integer_t<R> bits_of(R x) {
+  return Kokkos::bit_cast<integer_t<R>>(x);
+}
 template <class E, int Width>
 KOKKOS_FUNCTION auto bits_of(const Pack<E, Width>& x) {
   using I = Pack<typename integer_of<E>::type, Width>;
@@ -247,7 +279,9 @@ KOKKOS_FUNCTION auto bits_of(const Pack<E, Width>& x) {
 }
 template <class R, class I>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION R from_bits(I x) { return Kokkos::bit_cast<R>(x); }
+KOKKOS_FUNCTION R from_bits(I x) {
+  return Kokkos::bit_cast<R>(x);
+}
 template <class R, class I, int Width>
 KOKKOS_FUNCTION R from_bits(const Pack<I, Width>& x) {
   return R(vector_bit_cast<typename R::Vector>(x.v));
@@ -255,14 +289,18 @@ KOKKOS_FUNCTION R from_bits(const Pack<I, Width>& x) {
 
 template <class I>
   requires std::is_integral_v<I>
-KOKKOS_FUNCTION I shift_left(I x, int s) { return I(std::make_unsigned_t<I>(x) << s); }
+KOKKOS_FUNCTION I shift_left(I x, int s) {
+  return I(std::make_unsigned_t<I>(x) << s);
+}
 template <class I, int Width>
 KOKKOS_FUNCTION Pack<I, Width> shift_left(const Pack<I, Width>& x, int s) {
   return Pack<I, Width>(typename Pack<I, Width>::Vector(x.v << s));
 }
 template <class I>
   requires std::is_integral_v<I>
-KOKKOS_FUNCTION I shift_right(I x, int s) { return x >> s; }
+KOKKOS_FUNCTION I shift_right(I x, int s) {
+  return x >> s;
+}
 template <class I, int Width>
 KOKKOS_FUNCTION Pack<I, Width> shift_right(const Pack<I, Width>& x, int s) {
   return Pack<I, Width>(typename Pack<I, Width>::Vector(x.v >> s));
@@ -292,9 +330,9 @@ KOKKOS_FUNCTION R scale_by_power_of_two(const R& x, const integer_t<R>& e) {
   return x * power_of_two<R>(half) * power_of_two<R>(e - half);
 }
 
-/// An integer that orders numbers of the form sqrt(x) * 2^e, x >= 0, without taking the root: larger
-/// number, larger key (numbers that differ in the last bit of x may share one). Zero x gives the
-/// smallest key. |e| may go up to the format's bias.
+/// An integer that orders numbers of the form sqrt(x) * 2^e, x >= 0, without taking the root:
+/// larger number, larger key (numbers that differ in the last bit of x may share one). Zero x gives
+/// the smallest key. |e| may go up to the format's bias.
 template <class R>
 KOKKOS_FUNCTION integer_t<R> magnitude_key(const R& x, const integer_t<R>& e) {
   using I = integer_t<R>;
@@ -303,7 +341,8 @@ KOKKOS_FUNCTION integer_t<R> magnitude_key(const R& x, const integer_t<R>& e) {
   return select(x > R(0), key, I(std::numeric_limits<Word>::min()));
 }
 
-// --- real and complex alike ----------------------------------------------------------------------------
+// --- real and complex alike
+// ----------------------------------------------------------------------------
 
 template <class V>
 KOKKOS_FUNCTION real_t<V> real_part(const V& x) {
@@ -347,8 +386,8 @@ KOKKOS_FUNCTION V reciprocal(const V& x) {
   if constexpr (is_complex_v<V>) return (real_t<V>(1) / norm_squared(x)) * conjugate(x);
   else return V(1) / x;
 }
-/// x / |x|, 1 where x = 0. |x|^2 must not overflow; where it is so small that its bits are being lost to
-/// underflow the phase is 1 too: of length 1 in any case.
+/// x / |x|, 1 where x = 0. |x|^2 must not overflow; where it is so small that its bits are being
+/// lost to underflow the phase is 1 too: of length 1 in any case.
 template <class V>
 KOKKOS_FUNCTION V phase_of(const V& x) {
   using R = real_t<V>;

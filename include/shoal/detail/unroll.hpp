@@ -6,8 +6,9 @@
 #include <type_traits>
 
 /// \file
-/// Unrolling: only in fully unrolled loops do arrays that are indexed by the loop stay in registers. The
-/// compilers spell the request differently; GCC unrolls short loops of constant length by itself.
+/// Unrolling: only in fully unrolled loops do arrays that are indexed by the loop stay in
+/// registers. The compilers spell the request differently; GCC unrolls short loops of constant
+/// length by itself.
 #if defined(__CUDACC__) || defined(__clang__)
 #define SHOAL_UNROLL _Pragma("unroll")
 #define SHOAL_DO_NOT_UNROLL _Pragma("unroll 1")
@@ -18,8 +19,8 @@
 
 namespace shoal::detail {
 
-/// f(from), ..., f(to - 1): unrolled where `to` is a std::integral_constant, and a plain loop where it is a
-/// number, since unrolling that costs registers and gains nothing.
+/// f(from), ..., f(to - 1): unrolled where `to` is a std::integral_constant, and a plain loop where
+/// it is a number, since unrolling that costs registers and gains nothing.
 template <class Extent, class F>
 KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
   if constexpr (std::is_same_v<Extent, int>) {
@@ -31,8 +32,9 @@ KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
   }
 }
 
-/// f(from) + ... + f(to - 1). A run-time number of terms is summed in blocks: rounding then grows with the
-/// sixteenth part of the length, which matters where all terms have one sign (norms, constant columns).
+/// f(from) + ... + f(to - 1). A run-time number of terms is summed in blocks: rounding then grows
+/// with the sixteenth part of the length, which matters where all terms have one sign (norms,
+/// constant columns).
 template <class V, class Extent, class F>
 KOKKOS_FUNCTION V sum(int from, Extent to, const V& zero, const F& f) {
   V total = zero;

@@ -6,8 +6,9 @@
 #include <shoal/detail/unroll.hpp>
 
 /// \file
-/// Where a lane keeps a matrix. Every type here has get(i, j), set(i, j, v), swap_where(mask, i, j, k, l)
-/// and swap_rows(k, r, m, from, to), so that lane algorithms run on registers and on memory alike.
+/// Where a lane keeps a matrix. Every type here has get(i, j), set(i, j, v), swap_where(mask, i, j,
+/// k, l) and swap_rows(k, r, m, from, to), so that lane algorithms run on registers and on memory
+/// alike.
 namespace shoal::lane {
 
 /// Rows x Cols lane values in registers (where every index is a constant after unrolling).
@@ -25,8 +26,8 @@ struct RegisterMatrix {
     shoal::detail::swap_where(mask, values[i * Cols + j], values[k * Cols + l]);
   }
 
-  /// Exchanges rows k and r >= k of columns [from, to). Each lane has an r of its own, so every row is
-  /// visited: registers cannot be indexed by a run-time number.
+  /// Exchanges rows k and r >= k of columns [from, to). Each lane has an r of its own, so every row
+  /// is visited: registers cannot be indexed by a run-time number.
   template <class I>
   KOKKOS_FUNCTION void swap_rows(int k, const I& r, int m, int from, int to) {
     SHOAL_UNROLL

@@ -7,48 +7,51 @@
 #include <shoal/lane/matrix.hpp>
 
 /// \file
-/// The singular value decomposition of one matrix by one lane: a CUDA thread, or all slots of a Pack
-/// abreast on a CPU. A = U diag(s) V^H for m >= n in three steps:
+/// The singular value decomposition of one matrix by one lane: a CUDA thread, or all slots of a
+/// Pack abreast on a CPU. A = U diag(s) V^H for m >= n in three steps:
 ///
 ///  1. A P = Q R, Householder QR with column pivoting and row exchanges (Businger and Golub, Linear
-///     least squares solutions by Householder transformations, 1965; row exchanges make the error small
-///     row by row: Cox and Higham, Stability of Householder QR factorization for weighted least squares
-///     problems, 1998).
+///     least squares solutions by Householder transformations, 1965; row exchanges make the error
+///     small row by row: Cox and Higham, Stability of Householder QR factorization for weighted
+///     least squares problems, 1998).
 ///  2. One-sided Jacobi on the columns of L = R^H: L J = W diag(s), with W orthonormal (Drmac and
-///     Veselic, New fast and accurate Jacobi SVD algorithm, 2008). The pivoted QR leaves columns that
-///     are nearly sorted and nearly orthogonal, so few sweeps remain, and both A = B D and A = D B with
-///     diagonal D keep the relative accuracy of every singular value.
+///     Veselic, New fast and accurate Jacobi SVD algorithm, 2008). The pivoted QR leaves columns
+///     that are nearly sorted and nearly orthogonal, so few sweeps remain, and both A = B D and A =
+///     D B with diagonal D keep the relative accuracy of every singular value.
 ///  3. U = Q J, V = P W.
 ///
-/// Range: a column is stored as a * 2^e with max |a| near 1 and an integer e of its own, so no square
-/// overflows or underflows whatever the mix of scales, and no global scaling is needed. A column that
-/// the QR finds to be exactly dependent is replaced by a unit vector with e = "minus infinity": Jacobi
-/// then orthogonalises it against the others without touching them, which completes W for any rank.
+/// Range: a column is stored as a * 2^e with max |a| near 1 and an integer e of its own, so no
+/// square overflows or underflows whatever the mix of scales, and no global scaling is needed. A
+/// column that the QR finds to be exactly dependent is replaced by a unit vector with e = "minus
+/// infinity": Jacobi then orthogonalises it against the others without touching them, which
+/// completes W for any rank.
 namespace shoal::lane {
 
 namespace detail {
 
 using namespace shoal::detail;
 
-/// Marks a column that is exactly zero: smaller than any exponent that a nonzero column can have, so
-/// that 2^(dependent - e) is 0 and 2^(dependent - dependent) is 1.
+/// Marks a column that is exactly zero: smaller than any exponent that a nonzero column can have,
+/// so that 2^(dependent - e) is 0 and 2^(dependent - dependent) is 1.
 template <class V>
 KOKKOS_FUNCTION integer_t<V> dependent_exponent() {
   return integer_t<V>(-8 * format<number_t<V>>::bias);
 }
 
-/// A column whose scale is less than this is zero to the result: its singular value is far below the smallest
-/// subnormal number. Rank-deficient matrices get there by cancelling rounding errors again and again.
+/// A column whose scale is less than this is zero to the result: its singular value is far below
+/// the smallest subnormal number. Rank-deficient matrices get there by cancelling rounding errors
+/// again and again.
 template <class V>
-inline constexpr int least_exponent = -(format<number_t<V>>::bias + format<number_t<V>>::mantissa + 16);
+inline constexpr int least_exponent =
+    -(format<number_t<V>>::bias + format<number_t<V>>::mantissa + 16);
 
-/// Below this squared norm a column is scaled up again: far enough from 1 to be rare, far enough from
-/// the underflow limit that no square loses bits.
+/// Below this squared norm a column is scaled up again: far enough from 1 to be rare, far enough
+/// from the underflow limit that no square loses bits.
 template <class V>
 inline constexpr number_t<V> rescale_below = number_t<V>(0x1p-40);
 
-/// Multiplies rows [from, m) of column j by the power of two that brings their largest entry near 1,
-/// in the lanes where `where` holds, and adds its exponent to e.
+/// Multiplies rows [from, m) of column j by the power of two that brings their largest entry near
+/// 1, in the lanes where `where` holds, and adds its exponent to e.
 template <class A, class Rows, class V = typename A::Value>
 KOKKOS_FUNCTION void rescale_column(A& a, int from, Rows m, int j, const mask_t<V>& where,
                                     integer_t<V>& e) {
@@ -73,9 +76,8 @@ KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int 
 /// The inner product of columns p and q over rows [from, m).
 template <class A, class Rows, class V = typename A::Value>
 KOKKOS_FUNCTION V inner_product(const A& a, int from, Rows m, int p, int q) {
-  return sum(from, m, V(real_t<V>(0)), [&](int i) {
-    return conj_multiply_add(a.get(i, p), a.get(i, q), V(real_t<V>(0)));
-  });
+  return sum(from, m, V(real_t<V>(0)),
+             [&](int i) { return conj_multiply_add(a.get(i, p), a.get(i, q), V(real_t<V>(0))); });
 }
 
 /// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal.
@@ -188,8 +190,9 @@ private:
     a.swap_rows(k, best, m, k, n);
   }
 
-  /// Makes the reflector of column k and applies it to the columns after it. R(k, k) = -phase(alpha) |x|
-  /// keeps tau real, and tau = 2 / v^H v from the rounded v makes H orthogonal to rounding of itself.
+  /// Makes the reflector of column k and applies it to the columns after it. R(k, k) =
+  /// -phase(alpha) |x| keeps tau real, and tau = 2 / v^H v from the rounded v makes H orthogonal to
+  /// rounding of itself.
   template <class A, class Rows, class Cols>
   KOKKOS_FUNCTION void reflect(A& a, const real_t<V>& norm2, int k, Rows m, Cols n) {
     using R = real_t<V>;
@@ -214,8 +217,8 @@ private:
 
   /// Column k of L = R^H from row k of R.
   template <class A, class L, class Cols>
-  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, const mask_t<V>& zero, int k,
-                                 Cols n) {
+  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, const mask_t<V>& zero,
+                                 int k, Cols n) {
     using R = real_t<V>;
     using I = integer_t<V>;
     const I own = shoal::detail::exponent(max_part(a.get(k, k)));
@@ -225,24 +228,24 @@ private:
     l.set(k, k, select(zero, V(R(1)), power_of_two<R>(I(0) - own) * conjugate(a.get(k, k))));
     SHOAL_UNROLL
     for (int j = k + 1; j < n; ++j)
-      l.set(j, k, select(zero, V(R(0)),
-                         power_of_two<R>(e[j] - e[k] - own) * conjugate(a.get(k, j))));
+      l.set(j, k,
+            select(zero, V(R(0)), power_of_two<R>(e[j] - e[k] - own) * conjugate(a.get(k, j))));
   }
 };
 
 /// The rotation of one column pair. With P = p 2^e_p, Q = q 2^e_q, d = 2^(e_q - e_p), the scaled
 /// columns become p := pp p + pq q, q := qp p + qq q, and the columns of J, which carry no scale,
-/// p := c p + s q, q := -s p + c q; q is multiplied by `phase` first. The larger of the two new columns
-/// stands in p, so that the columns end up sorted.
+/// p := c p + s q, q := -s p + c q; q is multiplied by `phase` first. The larger of the two new
+/// columns stands in p, so that the columns end up sorted.
 template <class V>
 struct Rotation {
   using R = real_t<V>;
   R pp, pq, qp, qq, c, s;
   V phase;
 
-  /// From app = |p|^2, aqq = |q|^2, apq = p^H q in the lanes where `active` holds; the identity in the
-  /// others. The root of t^2 + t (App - Aqq) / Apq - 1 is taken without dividing by Apq or by d, so
-  /// that equal norms (t = 1) and d = 0 (a dependent column) need no special case.
+  /// From app = |p|^2, aqq = |q|^2, apq = p^H q in the lanes where `active` holds; the identity in
+  /// the others. The root of t^2 + t (App - Aqq) / Apq - 1 is taken without dividing by Apq or by
+  /// d, so that equal norms (t = 1) and d = 0 (a dependent column) need no special case.
   KOKKOS_FUNCTION Rotation(const mask_t<V>& active, const R& app, const R& aqq, const V& apq,
                            const integer_t<V>& e_p, const integer_t<V>& e_q) {
     const R d = power_of_two<R>(e_q - e_p);
@@ -304,8 +307,8 @@ KOKKOS_FUNCTION mask_t<V> needs_rotation(const R& app, const R& aqq, const V& ap
 }
 
 /// One-sided Jacobi on the n scaled columns of l, cyclic by rows. J (n x n) is multiplied by the
-/// rotations when Accumulate. Returns the sweeps done in each lane; `converged` tells where the last
-/// one found nothing to do.
+/// rotations when Accumulate. Returns the sweeps done in each lane; `converged` tells where the
+/// last one found nothing to do.
 template <bool Accumulate, class L, class J, class Cols, class V = typename L::Value>
 KOKKOS_FUNCTION integer_t<V> jacobi(L& l, J& rotations, integer_t<V>* e, Cols n, int max_sweeps,
                                     mask_t<V>& converged) {
@@ -375,14 +378,15 @@ KOKKOS_INLINE_FUNCTION SignRule sign_rule(bool fix_signs, bool transposed) {
 struct SvdRequest {
   bool right_vectors = true; ///< whether V^H is stored
   SignRule signs = SignRule::none;
-  double tolerance = 0;      ///< s_k <= tolerance * s_0 is stored as 0
-  int max_sweeps = 30;       ///< the bound on Jacobi sweeps, >= 1
+  double tolerance = 0; ///< s_k <= tolerance * s_0 is stored as 0
+  int max_sweeps = 30;  ///< the bound on Jacobi sweeps, >= 1
 };
 
 namespace detail {
 
-/// One pass of modified Gram-Schmidt over the columns of J. They are orthonormal but for the rounding of
-/// many rotations, whose lengths and angles drift; the pass brings that back to the rounding of one product.
+/// One pass of modified Gram-Schmidt over the columns of J. They are orthonormal but for the
+/// rounding of many rotations, whose lengths and angles drift; the pass brings that back to the
+/// rounding of one product.
 template <class J, class Cols, class V = typename J::Value>
 KOKKOS_FUNCTION void reorthogonalise(J& j, Cols n) {
   using R = real_t<V>;
@@ -418,7 +422,8 @@ struct Largest {
 
 /// Row i of Q J, row i of Q standing in a.
 template <class A, class J, int MaxCols, class Cols, class V = typename A::Value>
-KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n, V (&product)[MaxCols]) {
+KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n,
+                                  V (&product)[MaxCols]) {
   SHOAL_UNROLL
   for (int k = 0; k < n; ++k) {
     product[k] = V(real_t<V>(0));
@@ -435,9 +440,11 @@ KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n,
 /// \param l         n x n work space
 /// \param rotations n x n work space, used only with left vectors
 /// \param store_s   receives s_k by store_s(k, value), k ascending
-/// \param store_u   receives U(i, k) by store_u(i, k, value), row by row; row i of a is not read after row
+/// \param store_u   receives U(i, k) by store_u(i, k, value), row by row; row i of a is not read
+/// after row
 ///                  i is stored, so that it may write into a
-/// \param store_vt  receives V^H(k, column) by store_vt(k, column, value); column is a lane value, since
+/// \param store_vt  receives V^H(k, column) by store_vt(k, column, value); column is a lane value,
+/// since
 ///                  each lane pivots for itself
 /// \tparam LeftVectors  false leaves the accumulation of U out of the code
 /// \tparam MaxCols      the largest n of this instance
@@ -470,8 +477,8 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     }
   }
   mask_t<V> converged;
-  const I sweeps = detail::jacobi<LeftVectors>(l, rotations, qr.exponent, n, request.max_sweeps,
-                                               converged);
+  const I sweeps =
+      detail::jacobi<LeftVectors>(l, rotations, qr.exponent, n, request.max_sweeps, converged);
 
   if constexpr (LeftVectors) {
     detail::reorthogonalise(rotations, n);
@@ -522,7 +529,8 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   for (int k = 0; k < n; ++k) {
     const R size = square_root(detail::column_norm_squared(l, 0, n, k));
     R sigma = scale_by_power_of_two(size, qr.exponent[k]);
-    // Neighbours that agree to rounding may stand in either order: the later place takes the smaller.
+    // Neighbours that agree to rounding may stand in either order: the later place takes the
+    // smaller.
     if (k == 0) cutoff = R(number_t<V>(request.tolerance)) * sigma;
     else sigma = select(previous < sigma, previous, sigma);
     previous = sigma;

@@ -81,8 +81,8 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
 
 } // namespace detail
 
-/// C := alpha op(A) op(B) + beta C of one pair of matrices, by all threads of a team; to be called by all
-/// of them.
+/// C := alpha op(A) op(B) + beta C of one pair of matrices, by all threads of a team; to be called
+/// by all of them.
 ///
 /// \param[in] a, b    any types with x(i, j) and extent(r): rank-2 views or subviews
 /// \param[in,out] c   m x n; must not overlap a or b; not read where beta is 0
@@ -91,7 +91,8 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
 /// \ref shoal::gemm.
 template <class Member, class Scalar, class MatrixA, class MatrixB, class MatrixC>
 KOKKOS_FUNCTION void gemm(const Member& member, Op op_a, Op op_b, const Scalar& alpha,
-                          const MatrixA& a, const MatrixB& b, const Scalar& beta, const MatrixC& c) {
+                          const MatrixA& a, const MatrixB& b, const Scalar& beta,
+                          const MatrixC& c) {
   using namespace shoal::detail;
   using V = lane_value_t<Scalar, 1>;
   constexpr int tile = 4;

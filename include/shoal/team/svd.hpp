@@ -13,16 +13,17 @@
 #include <type_traits>
 
 /// \file
-/// The singular value decomposition of one matrix by one team, for any run-time size: the algorithm of
-/// lane/svd.hpp with its columns spread over the threads of the team and its rows over their vector
-/// lanes. Jacobi runs in round-robin order, so that all threads turn disjoint pairs at once (R. P. Brent
-/// and F. T. Luk, The solution of singular-value and symmetric eigenvalue problems on multiprocessor
-/// arrays, 1985).
+/// The singular value decomposition of one matrix by one team, for any run-time size: the algorithm
+/// of lane/svd.hpp with its columns spread over the threads of the team and its rows over their
+/// vector lanes. Jacobi runs in round-robin order, so that all threads turn disjoint pairs at once
+/// (R. P. Brent and F. T. Luk, The solution of singular-value and symmetric eigenvalue problems on
+/// multiprocessor arrays, 1985).
 namespace shoal::team {
 
 namespace detail {
 
-/// The three parts of the working set. They are placed separately: the small arrays are touched most.
+/// The three parts of the working set. They are placed separately: the small arrays are touched
+/// most.
 struct SvdWorkSize {
   std::size_t small;  ///< norms, scales, exchanges: O(n)
   std::size_t square; ///< L and, with left vectors, J: n x n each
@@ -63,7 +64,9 @@ KOKKOS_FUNCTION lane_value_t<T, 1> to_lane(const T& x) {
   return v;
 }
 template <class V>
-KOKKOS_FUNCTION auto to_storage(const V& v) { return get_slot(v, 0); }
+KOKKOS_FUNCTION auto to_storage(const V& v) {
+  return get_slot(v, 0);
+}
 
 template <class Matrix>
 struct Transposed {
@@ -73,8 +76,8 @@ struct Transposed {
   }
 };
 
-/// The decomposition of one m x n matrix, m >= n, by one team. Every member function is called by all
-/// threads of the team; each leaves the team synchronised where the next one needs it.
+/// The decomposition of one m x n matrix, m >= n, by one team. Every member function is called by
+/// all threads of the team; each leaves the team synchronised where the next one needs it.
 template <class T, class Member>
 class Svd {
 public:
@@ -99,8 +102,8 @@ public:
     m_a = {reinterpret_cast<V*>(tall), m};
   }
 
-  /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any number of
-  /// entries up to n, vt any number of rows up to n.
+  /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any
+  /// number of entries up to n, vt any number of rows up to n.
   template <class MatrixA, class MatrixU, class VectorS, class MatrixVt>
   KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
                                 const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
@@ -130,7 +133,7 @@ private:
   const Member& m_member;
   int m_rows, m_cols;
   bool m_left;
-  R* m_norm;     ///< squared norms of the columns in work; in the end the singular values
+  R* m_norm; ///< squared norms of the columns in work; in the end the singular values
   R* m_tau;
   I* m_exponent; ///< of the columns of L
   I* m_scale;    ///< of the columns of A
@@ -183,10 +186,10 @@ private:
     return not_finite;
   }
 
-  /// Brings the largest entry of rows [from, to) of column j near 1; returns the exponent taken out.
+  /// Brings the largest entry of rows [from, to) of column j near 1; returns the exponent taken
+  /// out.
   KOKKOS_FUNCTION I rescale(const Block<V>& x, int from, int to, int j) const {
-    const R top =
-        vector_max<R>(m_member, from, to, [&](int i) { return max_part(x.get(i, j)); });
+    const R top = vector_max<R>(m_member, from, to, [&](int i) { return max_part(x.get(i, j)); });
     if (!(top > R(0))) return I(0);
     const I lowest(-format<number_t<V>>::bias);
     const I below = exponent(top) - I(1);
@@ -234,9 +237,8 @@ private:
   }
 
   KOKKOS_FUNCTION void pivot_column(int k) {
-    const int best = vector_argmax<I>(m_member, k, m_cols, [&](int j) {
-      return magnitude_key(m_norm[j], m_scale[j]);
-    });
+    const int best = vector_argmax<I>(m_member, k, m_cols,
+                                      [&](int j) { return magnitude_key(m_norm[j], m_scale[j]); });
     barrier(); // every thread has read the keys
     if (best == k) return;
     for_all(k, m_rows, [&](int i) { exchange(m_a.at(i, k), m_a.at(i, best)); });
@@ -250,11 +252,10 @@ private:
   }
 
   KOKKOS_FUNCTION void pivot_row(int k) {
-    const int best = vector_argmax<R>(m_member, k, m_rows,
-                                      [&](int i) { return norm_squared(m_a.get(i, k)); });
+    const int best =
+        vector_argmax<R>(m_member, k, m_rows, [&](int i) { return norm_squared(m_a.get(i, k)); });
     barrier();
-    if (best != k)
-      for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
+    if (best != k) for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
     once([&] { m_row[k] = best; });
     barrier();
   }
@@ -296,8 +297,7 @@ private:
     for_all(0, m_cols, [&](int j) {
       V x(R(0));
       if (j == k) x = zero ? V(R(1)) : power_of_two<R>(-own) * conjugate(diagonal);
-      else if (j > k && !zero)
-        x = power_of_two<R>(m_scale[j] - e - own) * conjugate(m_a.get(k, j));
+      else if (j > k && !zero) x = power_of_two<R>(m_scale[j] - e - own) * conjugate(m_a.get(k, j));
       m_l.set(j, k, x);
     });
     once([&] { m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own; });
@@ -354,7 +354,8 @@ private:
     });
     if (!lane::detail::needs_rotation(app, aqq, apq, ep, eq, m_cols)) return false;
     const lane::detail::Rotation<V> rotation(true, app, aqq, apq, ep, eq);
-    // The new norms are summed where the new columns are made: later pairs need the dot product only.
+    // The new norms are summed where the new columns are made: later pairs need the dot product
+    // only.
     const Complex<R> norms = vector_sum<Complex<R>>(m_member, 0, m_cols, [&](int i) {
       rotation.turn_scaled(m_l, p, q, i);
       return Complex<R>(norm_squared(m_l.get(i, p)), norm_squared(m_l.get(i, q)));
@@ -389,8 +390,8 @@ private:
   /// Makes the largest entry of each column of L real and positive; the columns of J follow.
   KOKKOS_FUNCTION void fix_right_signs() const {
     for_team(0, m_cols, [&](int k) {
-      const int largest = vector_argmax<R>(m_member, 0, m_cols,
-                                           [&](int i) { return norm_squared(m_l.get(i, k)); });
+      const int largest =
+          vector_argmax<R>(m_member, 0, m_cols, [&](int i) { return norm_squared(m_l.get(i, k)); });
       const V phase = conjugate(phase_of(m_l.get(largest, k)));
       for_vector(0, m_cols, [&](int i) {
         m_l.set(i, k, phase * m_l.get(i, k));
@@ -400,9 +401,11 @@ private:
     barrier();
   }
 
-  /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the reflectors.
+  /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the
+  /// reflectors.
   template <class MatrixU>
-  KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols, const R& not_finite) const {
+  KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols,
+                                             const R& not_finite) const {
     const Output<MatrixU> out{u};
     for_team(m_cols, u_cols, [&](int c) {
       for_vector(0, m_rows, [&](int i) { out.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
@@ -434,7 +437,8 @@ private:
     }
   }
 
-  /// U = Q J. With the sign rule the phase that each column was multiplied by is left in m_l's columns.
+  /// U = Q J. With the sign rule the phase that each column was multiplied by is left in m_l's
+  /// columns.
   template <class MatrixU>
   KOKKOS_FUNCTION void store_left_vectors(const MatrixU& u, int u_cols, bool fix_signs,
                                           const R& not_finite) {
@@ -504,8 +508,9 @@ private:
 
 } // namespace detail
 
-/// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or elsewhere.
-/// About sizeof(T) (m n + n^2 + n^2 with left vectors) + 40 n, with n the smaller extent.
+/// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or
+/// elsewhere. About sizeof(T) (m n + n^2 + n^2 with left vectors) + 40 n, with n the smaller
+/// extent.
 template <class T>
 KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
                                               Vectors left = Vectors::thin,
@@ -522,8 +527,10 @@ KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
 /// \param[in]  a   m x n, any type with a(i, j) and extent(r): a rank-2 view or subview
 /// \param[out] u   left vectors in columns: m x min(m, n) or m x m; not looked at if left is none
 /// \param[out] s   values, by s(k), largest first; extent(0) of them
-/// \param[out] vt  conjugate right vectors in rows: min(m, n) x n or n x n; not looked at if right is none
-/// \param      scratch  \ref svd_scratch_bytes bytes, aligned to 16, shared by the team. It may be reused
+/// \param[out] vt  conjugate right vectors in rows: min(m, n) x n or n x n; not looked at if right
+/// is none
+/// \param      scratch  \ref svd_scratch_bytes bytes, aligned to 16, shared by the team. It may be
+/// reused
 ///                      after the next team barrier.
 /// \return info, in every thread: 0 converged; > 0 sweeps done without; < 0 A holds NaN or Inf
 ///
@@ -543,13 +550,13 @@ KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u
   char* const small = static_cast<char*>(scratch);
   detail::Svd<T, Member> work(member, m, n, of_m != Vectors::none, small, small + size.small,
                               small + size.small + size.square);
-  const lane::SvdRequest request{of_n != Vectors::none,
-                                 lane::sign_rule(options.fix_signs, !tall), options.tolerance,
-                                 options.max_sweeps};
+  const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
+                                 options.tolerance, options.max_sweeps};
   const auto s_size = static_cast<int>(s.extent(0));
   if (tall)
     return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
-                          s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), request);
+                          s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)),
+                          request);
   // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
   return work.decompose(detail::Transposed<MatrixA>{a}, detail::Transposed<MatrixVt>{vt}, s,
                         detail::Transposed<MatrixU>{u},

@@ -22,9 +22,9 @@ template <class Member>
 inline constexpr bool is_host_member =
     Kokkos::SpaceAccessibility<typename Member::execution_space, Kokkos::HostSpace>::accessible;
 
-/// f(begin) + ... + f(end - 1). A CPU sums in eight independent chains, because the compiler may not
-/// reorder floating-point sums into vector registers by itself; a GPU sums by shuffles. Either order
-/// depends on the length alone.
+/// f(begin) + ... + f(end - 1). A CPU sums in eight independent chains, because the compiler may
+/// not reorder floating-point sums into vector registers by itself; a GPU sums by shuffles. Either
+/// order depends on the length alone.
 template <class V, class Member, class F>
 KOKKOS_FUNCTION V vector_sum(const Member& member, int begin, int end, const F& f) {
   if constexpr (is_host_member<Member>) {
@@ -39,8 +39,8 @@ KOKKOS_FUNCTION V vector_sum(const Member& member, int begin, int end, const F& 
   } else {
     V sum(real_t<V>(0));
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, begin, end),
-        [&](int i, V& partial) { partial += f(i); }, sum);
+        Kokkos::ThreadVectorRange(member, begin, end), [&](int i, V& partial) { partial += f(i); },
+        sum);
     return sum;
   }
 }
