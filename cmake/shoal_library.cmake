@@ -39,7 +39,9 @@ foreach(backend IN LISTS SHOAL_BACKENDS)
     # -O0 is thousands of times slower.
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS
       $<$<COMPILE_LANGUAGE:CXX>:-O3> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
-      $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=fast>)
+      $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=fast>
+      # A second copy of a loop for unit strides may round otherwise: bits would depend on the layout.
+      $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fno-version-loops-for-strides>)
   endif()
 endforeach()
 shoal_sources_are_device_code(src/gemm/plan.cpp src/svd/plan.cpp)

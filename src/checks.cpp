@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace shoal::detail {
@@ -26,6 +27,12 @@ public:
     if (x.extent[dimension] != expected)
       refuse(x.name, "extent " + to_string(dimension) + " is " + to_string(x.extent[dimension]) +
                          ", expected " + to_string(expected) + " (" + meaning + ")");
+  }
+
+  template <class Path>
+  void expect_path(Path path) const {
+    if (std::strcmp(shoal::to_string(path), "invalid") == 0)
+      refuse("options.path", "is " + to_string(static_cast<int>(path)) + ", expected a named path");
   }
 
   void expect_data(const BatchShape& x) const {
@@ -124,6 +131,7 @@ void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
     if (op != Op::none && op != Op::transpose && op != Op::conj_transpose)
       check.refuse(name, "is " + to_string(static_cast<int>(op)) +
                              ", expected none, transpose or conj_transpose");
+  check.expect_path(options.path);
   const int a_rows = options.op_a == Op::none ? 1 : 2, b_rows = options.op_b == Op::none ? 1 : 2;
   const int a_cols = 3 - a_rows, b_cols = 3 - b_rows;
   check.expect_extent(a, 0, c.extent[0], "matrices of C");
@@ -148,6 +156,7 @@ void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, co
     if (vectors != Vectors::none && vectors != Vectors::thin && vectors != Vectors::full)
       check.refuse(name,
                    "is " + to_string(static_cast<int>(vectors)) + ", expected none, thin or full");
+  check.expect_path(options.path);
   if (!(options.tolerance >= 0 && options.tolerance < 1))
     check.refuse("options.tolerance",
                  "is " + to_string(options.tolerance) + ", expected at least 0 and less than 1");

@@ -484,10 +484,6 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     detail::reorthogonalise(rotations, n);
     qr.form_q(a, m, n);
   }
-  // U(:, k) and V(:, k) are multiplied by phase[k].
-  V phase[MaxCols];
-  SHOAL_UNROLL
-  for (int k = 0; k < n; ++k) phase[k] = V(R(1));
   if (request.signs != SignRule::none) {
     detail::Largest<V> largest[MaxCols];
     if constexpr (LeftVectors) {
@@ -499,19 +495,18 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
           for (int k = 0; k < n; ++k) largest[k].see(row[k], norm_squared(row[k]));
         });
     }
+    // U(:, k) = Q J(:, k) and V(:, k) = P L(:, k) / |L(:, k)| are multiplied by one phase.
     SHOAL_UNROLL
     for (int k = 0; k < n; ++k) {
       if (request.signs == SignRule::right) {
         SHOAL_UNROLL
         for (int i = 0; i < n; ++i) largest[k].see(l.get(i, k), norm_squared(l.get(i, k)));
       }
-      phase[k] = conjugate(phase_of(largest[k].value));
-    }
-    if constexpr (LeftVectors) {
+      const V phase = conjugate(phase_of(largest[k].value));
       SHOAL_UNROLL
       for (int i = 0; i < n; ++i) {
-        SHOAL_UNROLL
-        for (int k = 0; k < n; ++k) rotations.set(i, k, phase[k] * rotations.get(i, k));
+        l.set(i, k, phase * l.get(i, k));
+        if constexpr (LeftVectors) rotations.set(i, k, phase * rotations.get(i, k));
       }
     }
   }
@@ -536,8 +531,7 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     previous = sigma;
     store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
     if (request.right_vectors) {
-      V inverse = from_real<V>(R(1) / size);
-      if (request.signs != SignRule::none) inverse = inverse * conjugate(phase[k]);
+      const R inverse = R(1) / size;
       SHOAL_UNROLL
       for (int i = 0; i < n; ++i)
         store_vt(k, qr.column[i], inverse * conjugate(l.get(i, k)) + V(not_finite));
