@@ -1,149 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rates of svd and gemm over shapes, beside a copy of the same size in the same run. Times are from
-// queueing to the end of a fence on the default execution space; each counter counts every matrix's
-// bytes once.
-#include <shoal/shoal.hpp>
+// Measures shoal beside every rival that was found, on the same matrices and in the same run.
+#include "benchmarks/cases.hpp"
+#include "benchmarks/device.hpp"
+#include "benchmarks/measure.hpp"
+#include "benchmarks/results.hpp"
+#include "benchmarks/rivals/found.hpp"
+#include "benchmarks/rivals/shoal.hpp"
 
+#include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
-#include <benchmark/benchmark.h>
-#include <cstdint>
+#include <algorithm>
+#include <complex>
+#include <cstdio>
+#include <functional>
+#include <regex>
 #include <string>
-#include <type_traits>
 
 namespace {
 
-using Exec = Kokkos::DefaultExecutionSpace;
-template <class T>
-using Matrices = Kokkos::View<T***, Kokkos::LayoutRight, Exec>;
-template <class T>
-using Real = typename shoal::detail::real_of<T>::type;
+using namespace bench;
 
-/// Bytes of all operands of one call: larger than the caches, and set smaller for a trial run.
-double bytes_per_call = 64e6;
+struct Options {
+  bool tiny = false, full = false, list = false;
+  std::string filter, rivals, json;
+  double seconds = 0.25;
 
-/// Sums of four uniform numbers, from the index alone: near enough to normal, and never zero
-/// everywhere.
-template <class R>
-struct Fill {
-  Kokkos::View<R*, Exec> x;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto state = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ull + 1;
-    R sum(-2);
-    for (int k = 0; k < 4; ++k) {
-      state ^= state >> 31;
-      state *= 0xBF58476D1CE4E5B9ull;
-      state ^= state >> 29;
-      sum += static_cast<R>(state >> 40) / R(1 << 24);
-    }
-    x(i) = sum;
-  }
+  Scope scope() const { return tiny ? Scope::tiny : full ? Scope::full : Scope::selection; }
 };
 
-template <class T>
-Matrices<T> random_batch(std::int64_t batch, int m, int n) {
-  const Matrices<T> a(Kokkos::view_alloc(std::string("bench"), Kokkos::WithoutInitializing), batch,
-                      m, n);
-  const Kokkos::View<Real<T>*, Exec> flat(reinterpret_cast<Real<T>*>(a.data()),
-                                          a.size() * (sizeof(T) / sizeof(Real<T>)));
-  Kokkos::parallel_for("bench::fill",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           0, static_cast<std::int64_t>(flat.size())),
-                       Fill<Real<T>>{flat});
-  return a;
+/// Whether a name holds a match of a regular expression; an empty one matches all.
+bool matches(const std::string& name, const std::string& regex) {
+  return regex.empty() || std::regex_search(name, std::regex(regex));
 }
 
-template <class T>
-const char* type_name() {
-  if (std::is_same_v<T, float>) return "f32";
-  if (std::is_same_v<T, double>) return "f64";
-  return std::is_same_v<T, Kokkos::complex<float>> ? "c64" : "c128";
-}
-
-void count(benchmark::State& state, std::int64_t batch, double bytes_each) {
-  const auto calls = static_cast<double>(state.iterations());
-  state.counters["matrices/s"] =
-      benchmark::Counter(calls * static_cast<double>(batch), benchmark::Counter::kIsRate);
-  state.counters["bytes/s"] = benchmark::Counter(calls * static_cast<double>(batch) * bytes_each,
-                                                 benchmark::Counter::kIsRate);
-}
-
-void copy(benchmark::State& state) {
-  const auto n = static_cast<std::int64_t>(bytes_per_call / 8);
-  const Kokkos::View<float*, Exec> a("bench::a", n), b("bench::b", n);
-  const Exec exec;
-  for (auto _ : state) {
-    Kokkos::deep_copy(exec, b, a);
-    exec.fence();
+Row row_of(const Case& c) {
+  Row row;
+  row.name = name_of(c);
+  row.operation = c.operation == Operation::svd ? "svd" : "gemm";
+  row.scalar = name_of(c.scalar);
+  row.mode = name_of(c.mode);
+  row.batch = c.batch;
+  row.m = c.m;
+  row.n = c.n;
+  row.k = c.k;
+  row.vectors = c.vectors;
+  row.condition = c.condition;
+  row.calls = c.mode == Mode::five_in_a_row ? 5 : 1;
+  const double m = c.m, n = c.n, k = c.k, size = size_of(c.scalar);
+  const bool complex = c.scalar == Scalar::c64 || c.scalar == Scalar::c128;
+  if (c.operation == Operation::gemm) {
+    row.bytes = size * (m * k + k * n + m * n);
+    row.flops = (complex ? 8 : 2) * m * n * k;
+  } else {
+    const double values = std::min(m, n);
+    row.bytes = size * (m * n + (c.vectors ? m * values + values * n : 0)) +
+                size / (complex ? 2 : 1) * values;
   }
-  count(state, n, 8);
+  return row;
 }
 
 template <class T>
-void svd(benchmark::State& state, int m, int n, bool vectors) {
-  const int k = std::min(m, n);
-  const double each = sizeof(T) * (m * n + (vectors ? m * k + k * n : 0)) + sizeof(Real<T>) * k;
-  const auto batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes_per_call / each));
-  const Matrices<T> a = random_batch<T>(batch, m, n), u("bench::u", vectors ? batch : 0, m, k),
-                    vt("bench::vt", vectors ? batch : 0, k, n);
-  const Kokkos::View<Real<T>**, Kokkos::LayoutRight, Exec> s("bench::s", batch, k);
-  const Exec exec;
-  for (auto _ : state) {
-    if (vectors) shoal::svd(exec, a, u, s, vt);
-    else shoal::svd_values(exec, a, s);
-    exec.fence();
+Row measure(Meter& meter, const Rivals<T>& rivals, const Options& options, const Case& c) {
+  Row row = row_of(c);
+  if (c.operation == Operation::gemm) {
+    for (const auto& rival : rivals.gemm)
+      if (matches(rival.name, options.rivals)) row.entries.push_back(gemm_trial(meter, rival, c));
+    return row;
   }
-  count(state, batch, each);
+  ExactValues<T> exact(c.m, c.n);
+  for (const auto& rival : rivals.svd)
+    if (matches(rival.name, options.rivals))
+      row.entries.push_back(SvdTrial<T>(meter, rival, c, exact).run());
+  return row;
 }
 
 template <class T>
-void gemm(benchmark::State& state, int m, int n, int k) {
-  const double each = sizeof(T) * (m * k + k * n + m * n);
-  const auto batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes_per_call / each));
-  const Matrices<T> a = random_batch<T>(batch, m, k), b = random_batch<T>(batch, k, n),
-                    c("bench::c", batch, m, n);
+Rivals<T> all_rivals(const Exec& exec, Scope scope) {
+  Rivals<T> rivals;
+  add_shoal(rivals, exec, scope != Scope::selection);
+  add_found_rivals(rivals, stream_of(exec));
+  return rivals;
+}
+
+/// Returns whether shoal worked on every row.
+bool run(const Options& options) {
   const Exec exec;
-  for (auto _ : state) {
-    shoal::gemm(exec, T(1), a, b, T(0), c);
-    exec.fence();
+  constexpr bool separate_memory =
+      !Kokkos::SpaceAccessibility<Kokkos::HostSpace, Exec::memory_space>::accessible;
+  Run result;
+  result.machine = describe_machine();
+  result.space = Exec::name();
+  result.threads = exec.concurrency();
+  result.scope = options.tiny ? "tiny" : options.full ? "full" : "selection";
+  const auto cases =
+      list_cases(options.scope(), result.machine.is_gpu, separate_memory, exec.concurrency());
+  if (options.list) {
+    for (const Case& c : cases)
+      if (matches(name_of(c), options.filter)) std::printf("%s\n", name_of(c).c_str());
+    return true;
   }
-  count(state, batch, each);
-}
 
-template <class T>
-void add() {
-  const std::string type = type_name<T>();
-  const auto shape = [](int m, int n) { return std::to_string(m) + "x" + std::to_string(n); };
-  for (const auto& [m, n] :
-       {std::pair{15, 3}, {2, 2}, {3, 3}, {4, 4}, {8, 8}, {16, 16}, {32, 32}, {64, 64}})
-    for (const bool vectors : {true, false})
-      benchmark::RegisterBenchmark(
-          "svd/" + std::string(vectors ? "thin/" : "values/") + type + "/" + shape(m, n),
-          [=, m = m, n = n](benchmark::State& s) { svd<T>(s, m, n, vectors); })
-          ->UseRealTime();
-  for (const int n : {2, 3, 4, 5, 8, 12, 16, 24, 32, 64})
-    benchmark::RegisterBenchmark("gemm/" + type + "/" + shape(n, n), [=](benchmark::State& s) {
-      gemm<T>(s, n, n, n);
-    })->UseRealTime();
+  Settings settings;
+  settings.seconds = options.seconds;
+  settings.timed_once = options.tiny;
+  // Twice a GPU's cache. A CPU's last level may be shared with others and larger than it is of use
+  // to go round.
+  settings.rotation_bytes =
+      options.tiny ? 1
+                   : std::clamp(2.0 * static_cast<double>(result.machine.cache_bytes), 64e6, 512e6);
+  Meter meter(exec, settings);
+  result.copy_bytes_per_second = meter.copy_rate(options.tiny            ? 1e6
+                                                 : result.machine.is_gpu ? 4e9
+                                                                         : 1e9);
+  print_heading(result);
+
+  const auto f32 = all_rivals<float>(exec, options.scope());
+  const auto f64 = all_rivals<double>(exec, options.scope());
+  const auto c64 = all_rivals<std::complex<float>>(exec, options.scope());
+  const auto c128 = all_rivals<std::complex<double>>(exec, options.scope());
+  bool ok = true;
+  for (const Case& c : cases) {
+    if (!matches(name_of(c), options.filter)) continue;
+    switch (c.scalar) {
+    case Scalar::f32: result.rows.push_back(measure(meter, f32, options, c)); break;
+    case Scalar::f64: result.rows.push_back(measure(meter, f64, options, c)); break;
+    case Scalar::c64: result.rows.push_back(measure(meter, c64, options, c)); break;
+    case Scalar::c128: result.rows.push_back(measure(meter, c128, options, c)); break;
+    }
+    print_row(result, result.rows.back());
+    for (const Entry& entry : result.rows.back().entries)
+      ok = ok && (entry.name.rfind("shoal", 0) != 0 || entry.failure.empty());
+    if (!options.json.empty()) write_json(result, options.json); // also if a later row ends the run
+  }
+  if (!ok) std::printf("\nshoal failed on some rows.\n");
+  return ok;
 }
 
 } // namespace
 
 int main(int argc, char* argv[]) {
+  CLI::App app("Measures shoal beside every rival that was found when it was built.");
+  Options options;
+  app.add_flag("--tiny", options.tiny, "Every row on tiny inputs, once: does everything run?");
+  app.add_flag("--full", options.full, "Every size, not a selection for ten minutes");
+  app.add_flag("--list", options.list, "Print the names of the rows");
+  app.add_option("--filter", options.filter, "Rows whose name matches this regular expression");
+  app.add_option("--rivals", options.rivals, "Implementations whose name matches this one");
+  app.add_option("--json", options.json, "Write everything to this file too");
+  app.add_option("--seconds", options.seconds, "Timed seconds for each implementation and row")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
   const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
-  if (argc > 1 && std::string(argv[1]) == "--tiny") { // does everything run? for the tests
-    bytes_per_call = 2e4;
-    static char time[] = "--benchmark_min_time=1x";
-    argv[1] = time;
+  try {
+    return run(options) ? 0 : 3;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "shoal_bench: %s\n", error.what());
+    return 1;
   }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::AddCustomContext("shoal_space", Exec::name());
-  benchmark::AddCustomContext("shoal_concurrency", std::to_string(Exec().concurrency()));
-  benchmark::RegisterBenchmark("copy", copy)->UseRealTime();
-  add<float>();
-  add<double>();
-  add<Kokkos::complex<float>>();
-  add<Kokkos::complex<double>>();
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "benchmarks/device.hpp"
+
+#include <chrono>
+#include <unistd.h>
+
+namespace bench {
+
+struct Stopwatch::State {
+  std::chrono::steady_clock::time_point begin;
+};
+
+Stopwatch::Stopwatch(void*) : m_state(std::make_unique<State>()) {}
+Stopwatch::~Stopwatch() = default;
+
+void Stopwatch::start() { m_state->begin = std::chrono::steady_clock::now(); }
+
+double Stopwatch::stop() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_state->begin).count();
+}
+
+Machine describe_machine() {
+  Machine machine;
+  machine.device = cpu_name();
+  machine.cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  machine.details.emplace_back("last-level cache",
+                               std::to_string(machine.cache_bytes >> 20) + " MiB");
+  return machine;
+}
+
+} // namespace bench
