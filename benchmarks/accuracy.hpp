@@ -30,7 +30,7 @@ inline long double squared(long double x) { return x * x; }
 inline long double squared(const std::complex<long double>& x) { return std::norm(x); }
 
 template <class T>
-constexpr long double unit_roundoff() {
+long double unit_roundoff() {
   return std::numeric_limits<Real<T>>::epsilon() / 2.0L;
 }
 

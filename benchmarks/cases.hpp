@@ -97,6 +97,8 @@ public:
       c.m = std::min(c.m, 160);
       c.n = std::min(c.n, 48);
       c.k = std::min(c.k, 64);
+      for (const Case& other : m_cases)
+        if (name_of(other) == name_of(c)) return;
     }
     m_cases.push_back(c);
   }

@@ -44,6 +44,9 @@ Machine describe_machine();
 /// The CPU's name, as the system tells it.
 std::string cpu_name();
 
+/// Processes that ran or waited to run in the last minute, on average.
+double load_average();
+
 } // namespace bench
 
 #endif

@@ -15,7 +15,7 @@ Stopwatch::~Stopwatch() = default;
 
 void Stopwatch::start() { m_state->begin = std::chrono::steady_clock::now(); }
 
-double Stopwatch::stop() {
+double Stopwatch::stop() { // the work is done when the calls return
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_state->begin).count();
 }
 

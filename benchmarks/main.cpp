@@ -91,6 +91,7 @@ bool run(const Options& options) {
   result.machine = describe_machine();
   result.space = Exec::name();
   result.threads = exec.concurrency();
+  result.load = load_average();
   result.scope = options.tiny ? "tiny" : options.full ? "full" : "selection";
   const auto cases =
       list_cases(options.scope(), result.machine.is_gpu, separate_memory, exec.concurrency());

@@ -10,6 +10,8 @@
 #include "benchmarks/rivals/rival.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -41,18 +43,21 @@ public:
     return static_cast<int>(std::clamp(m_settings.rotation_bytes / bytes_per_call, 2.0, 400.0));
   }
 
-  /// The median of the times of call(i), each after before(i).
+  enum class Clock {
+    device, ///< the time on the device
+    wall    ///< what the caller waits for
+  };
+
+  /// The times of call(i), each after before(i), which is not timed.
   Timing time(int sets, const std::function<void(int)>& before,
-              const std::function<void(int)>& call) {
+              const std::function<void(int)>& call, Clock clock = Clock::device) {
     std::vector<double> seconds;
     double total = 0;
     for (int i = 0;; ++i) {
       before(i % sets);
       m_exec.fence();
-      m_stopwatch.start();
-      call(i % sets);
-      m_exec.fence();
-      const double t = m_stopwatch.stop();
+      const double t =
+          clock == Clock::device ? device_time(call, i % sets) : wall_time(call, i % sets);
       // The first is for warming up, unless it is so long that this does not matter.
       if (i > 0 || t > 2 || m_settings.timed_once) {
         seconds.push_back(t);
@@ -63,7 +68,7 @@ public:
     }
     std::sort(seconds.begin(), seconds.end());
     const std::size_t count = seconds.size();
-    return {seconds[count / 2], seconds[count / 4], seconds[count - 1 - count / 4],
+    return {seconds[count / 2], seconds[count / 4], seconds[count - 1 - count / 4], seconds[0],
             static_cast<int>(count)};
   }
 
@@ -80,19 +85,26 @@ public:
   }
 
 private:
-  struct Copy {
-    Kokkos::View<double*, Exec> a, b;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const { b(i) = a(i); }
-  };
+  double device_time(const std::function<void(int)>& call, int i) {
+    m_stopwatch.start();
+    call(i);
+    return m_stopwatch.stop();
+  }
+  double wall_time(const std::function<void(int)>& call, int i) {
+    const auto begin = std::chrono::steady_clock::now();
+    call(i);
+    m_exec.fence();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
 
   Exec m_exec;
   Settings m_settings;
   Stopwatch m_stopwatch;
 };
 
-/// Wall-clock seconds are scaled like this where only a part of the batch was measured.
+/// The time of the whole batch where only a part of it was measured.
 inline Timing scaled(Timing t, double factor) {
-  return {t.median * factor, t.low * factor, t.high * factor, t.repetitions};
+  return {t.median * factor, t.low * factor, t.high * factor, t.least * factor, t.repetitions};
 }
 
 inline std::string name_of(Layout layout) {
@@ -287,7 +299,8 @@ private:
                         hu.out(m_meter.exec());
                         hs.out(m_meter.exec());
                         hv.out(m_meter.exec());
-                      }),
+                      },
+                      Meter::Clock::wall),
                   part);
   }
 

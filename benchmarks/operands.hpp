@@ -117,6 +117,11 @@ struct Gather {
   }
 };
 
+struct Copy {
+  Kokkos::View<double*, Exec> from, to;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = from(i); }
+};
+
 template <class T>
 void fill(const Exec& exec, const Matrices<T>& x, std::uint64_t seed, double grading = 1) {
   Kokkos::parallel_for("bench::fill", Range(exec, 0, x.size()),

@@ -122,8 +122,11 @@ json entry_json(const Run& run, const Row& row, const Entry& entry) {
   if (!entry.timing) return out;
   const Timing& t = *entry.timing;
   const Rates r = rates(row, t.median);
-  out["seconds"] = {
-      {"median", t.median}, {"low", t.low}, {"high", t.high}, {"repetitions", t.repetitions}};
+  out["seconds"] = {{"median", t.median},
+                    {"low", t.low},
+                    {"high", t.high},
+                    {"least", t.least},
+                    {"repetitions", t.repetitions}};
   out["matrices_per_s"] = r.matrices;
   out["gb_per_s"] = r.bytes * 1e-9;
   out["copy_fraction"] = r.bytes / run.copy_bytes_per_second;
@@ -140,6 +143,8 @@ void print_heading(const Run& run) {
               run.threads, now().c_str(), run.machine.device.c_str());
   for (const auto& [name, value] : run.machine.details)
     std::printf("  %s: %s\n", name.c_str(), value.c_str());
+  std::printf("  load of the host before the run: %.1f%s\n", run.load,
+              run.load > 0.3 ? " (others are working; repeat when it is quiet)" : "");
   std::printf("A copy of large arrays moves %s, read and written together.\n\n",
               with_unit(run.copy_bytes_per_second, "B/s").c_str());
   std::printf(
@@ -185,6 +190,7 @@ void write_json(const Run& run, const std::string& file) {
               {"scope", run.scope},
               {"space", run.space},
               {"threads", run.threads},
+              {"load", run.load},
               {"copy_gb_per_s", run.copy_bytes_per_second * 1e-9}};
   out["machine"]["device"] = run.machine.device;
   out["machine"]["is_gpu"] = run.machine.is_gpu;

@@ -16,7 +16,7 @@ namespace bench {
 
 /// Seconds of one call. `low` and `high` are the quartiles.
 struct Timing {
-  double median = 0, low = 0, high = 0;
+  double median = 0, low = 0, high = 0, least = 0;
   int repetitions = 0;
 };
 
@@ -48,6 +48,7 @@ struct Run {
   Machine machine;
   std::string space;
   int threads = 0;
+  double load = 0;   ///< of the host before the run: others that work disturb a CPU's figures
   std::string scope; ///< tiny, selection or full
   double copy_bytes_per_second = 0;
   std::vector<Row> rows;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cuBLAS: strided batches and arrays of pointers, in the default math mode (float without TF32).
+#include "benchmarks/rivals/cuda_support.hpp"
+
+#include <cublas_v2.h>
+
+namespace bench {
+
+namespace {
+
+void check(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
+}
+
+/// The functions of one scalar.
+template <class T>
+struct Api;
+template <>
+struct Api<float> {
+  static constexpr auto single = cublasSgemm;
+  static constexpr auto strided = cublasSgemmStridedBatched;
+  static constexpr auto pointers = cublasSgemmBatched;
+};
+template <>
+struct Api<double> {
+  static constexpr auto single = cublasDgemm;
+  static constexpr auto strided = cublasDgemmStridedBatched;
+  static constexpr auto pointers = cublasDgemmBatched;
+};
+template <>
+struct Api<std::complex<float>> {
+  static constexpr auto single = cublasCgemm;
+  static constexpr auto strided = cublasCgemmStridedBatched;
+  static constexpr auto pointers = cublasCgemmBatched;
+};
+template <>
+struct Api<std::complex<double>> {
+  static constexpr auto single = cublasZgemm;
+  static constexpr auto strided = cublasZgemmStridedBatched;
+  static constexpr auto pointers = cublasZgemmBatched;
+};
+
+using Handle = std::shared_ptr<cublasContext>;
+
+Handle make_handle(void* stream) {
+  cublasHandle_t handle;
+  check(cublasCreate(&handle), "cublasCreate");
+  check(cublasSetStream(handle, static_cast<cudaStream_t>(stream)), "cublasSetStream");
+  return {handle, [](cublasHandle_t h) { cublasDestroy(h); }};
+}
+
+template <class T>
+GemmRival<T> strided(const Handle& handle, const std::string& version) {
+  GemmRival<T> rival;
+  rival.name = "cuBLAS strided";
+  rival.version = version;
+  rival.refusal = [](const GemmShape& shape) { return too_many(shape.batch); };
+  rival.prepare = [handle](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
+    return [handle, shape, &sets](int i) {
+      const auto& x = sets[static_cast<std::size_t>(i)];
+      const int m = shape.m, n = shape.n, k = shape.k;
+      const T one = 1, zero = 0;
+      if (shape.batch == 1)
+        check(Api<T>::single(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, cuda(&one), cuda(x.a),
+                             m, cuda(x.b), k, cuda(&zero), cuda(x.c), m),
+              "cublas gemm");
+      else
+        check(Api<T>::strided(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, cuda(&one),
+                              cuda(x.a), m, std::int64_t(m) * k, cuda(x.b), k, std::int64_t(k) * n,
+                              cuda(&zero), cuda(x.c), m, std::int64_t(m) * n,
+                              static_cast<int>(shape.batch)),
+              "cublas gemmStridedBatched");
+    };
+  };
+  return rival;
+}
+
+template <class T>
+GemmRival<T> pointers(const Handle& handle, const std::string& version) {
+  GemmRival<T> rival;
+  rival.name = "cuBLAS pointers";
+  rival.version = version;
+  rival.refusal = [](const GemmShape& shape) { return too_many(shape.batch); };
+  rival.prepare = [handle](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
+    // For each set the pointers to A, to B and to C.
+    const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;
+    std::vector<const T*> host;
+    for (const auto& x : sets) {
+      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.a + j * m * k);
+      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.b + j * k * n);
+      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.c + j * m * n);
+    }
+    const auto device = device_memory<CudaScalar<T>*>(host.size());
+    check_cuda(
+        cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+    return [handle, shape, device, batch](int i) {
+      const T one = 1, zero = 0;
+      CudaScalar<T>** const a = device.get() + 3 * batch * i;
+      check(Api<T>::pointers(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, shape.m, shape.n, shape.k,
+                             cuda(&one), a, shape.m, a + batch, shape.k, cuda(&zero), a + 2 * batch,
+                             shape.m, static_cast<int>(batch)),
+            "cublas gemmBatched");
+    };
+  };
+  return rival;
+}
+
+} // namespace
+
+template <class T>
+void add_cublas(Rivals<T>& rivals, void* stream) {
+  const Handle handle = make_handle(stream);
+  int number = 0;
+  check(cublasGetVersion(handle.get(), &number), "cublasGetVersion");
+  const std::string version = std::to_string(number / 10000) + "." +
+                              std::to_string(number / 100 % 100) + "." +
+                              std::to_string(number % 100);
+  rivals.gemm.push_back(strided<T>(handle, version));
+  rivals.gemm.push_back(pointers<T>(handle, version));
+}
+
+SHOAL_BENCH_INSTANTIATE(add_cublas);
+
+} // namespace bench
