@@ -23,6 +23,7 @@ Machine describe_machine() {
   Machine machine;
   machine.device = cpu_name();
   machine.cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  machine.details.emplace_back("logical cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN)));
   machine.details.emplace_back("last-level cache",
                                std::to_string(machine.cache_bytes >> 20) + " MiB");
   return machine;

@@ -91,6 +91,7 @@ bool run(const Options& options) {
   result.machine = describe_machine();
   result.space = Exec::name();
   result.threads = exec.concurrency();
+  result.date = now();
   result.load = load_average();
   result.scope = options.tiny ? "tiny" : options.full ? "full" : "selection";
   const auto cases =

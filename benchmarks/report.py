@@ -10,7 +10,8 @@ import json
 import math
 import sys
 
-COLOURS = ["#0b6e4f", "#d1495b", "#2e6fba", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8"]
+OURS = {"shoal": "#0b6e4f", "shoal, column-major": "#5fb894", "shoal, interleaved": "#9ad4bb"}
+RIVALS = ["#2e6fba", "#d1495b", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8", "#b5a642"]
 SCALARS = {"f32": "float", "f64": "double", "c64": "complex float", "c128": "complex double"}
 
 
@@ -18,22 +19,27 @@ def worked(entry):
     return entry["failure"] is None and "seconds" in entry
 
 
+def reference(row):
+    """shoal's entry, if it worked."""
+    return next((e for e in row["entries"] if e["name"] == "shoal" and worked(e)), None)
+
+
+def fastest_rival(row):
+    rivals = [e for e in row["entries"] if e["name"] not in OURS and worked(e)]
+    return min(rivals, key=lambda e: e["seconds"]["median"], default=None)
+
+
 def colours(run):
     """One colour for each implementation, the same on every plot."""
     names = []
     for row in run["rows"]:
         for entry in row["entries"]:
-            if entry["name"] not in names:
+            if entry["name"] not in names and entry["name"] not in OURS:
                 names.append(entry["name"])
-    return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
+    return OURS | {name: RIVALS[i % len(RIVALS)] for i, name in enumerate(names)}
 
 
 # --- plots ----------------------------------------------------------------------------------------
-
-
-def decades(low, high):
-    """The powers of ten from below low to above high."""
-    return range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
 
 
 def number(x):
@@ -43,62 +49,68 @@ def number(x):
     return f"{x:g}"
 
 
-def plot(title, y_label, series, colour_of, x_label="n", x_ticks=None, y_linear_top=None, line=None):
-    """An SVG with logarithmic axes. series: name -> [(x, y)]. y_linear_top: y from 0 to it, linear.
+def text(x, y, content, anchor="middle", size=11, **more):
+    attributes = "".join(f' {k.replace("_", "-")}="{v}"' for k, v in more.items())
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-family="system-ui,sans-serif" font-size="{size}"'
+            f' fill="#3a4248"{attributes}>{html.escape(content)}</text>')
+
+
+def stroke(x1, y1, x2, y2, colour, dashes=""):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-dasharray="{dashes}"/>'
+
+
+def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None):
+    """An SVG with logarithmic axes. series: name -> [(x, y)]. shares: y is linear, in percent, from 0 to at least 1.
     line: (y, text) of a horizontal line."""
     series = {name: sorted(p for p in points if p[1] and p[1] > 0) for name, points in series.items()}
     series = {name: points for name, points in series.items() if points}
     if not series:
         return ""
-    width, height, left, right, top, bottom = 470, 310, 58, 12, 30, 40
-    xs = [x for points in series.values() for x, _ in points]
+    width, height, left, right, top, bottom = 490, 310, 58, 24, 34, 42
+    xs = sorted({x for points in series.values() for x, _ in points})
     ys = [y for points in series.values() for _, y in points] + ([line[0]] if line else [])
-    x_low, x_high = math.log(min(xs)), math.log(max(xs))
+    x_low, x_high = math.log(xs[0]), math.log(xs[-1])
     if x_high == x_low:
         x_low, x_high = x_low - 0.5, x_high + 0.5
+    if shares:
+        low, high = 0, math.ceil(max(1, *ys) * 5) / 5
+        ticks = [i / 5 for i in range(round(high * 5) + 1)]
+    else:
+        low, high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
+        high = max(high, low + 1)
+        ticks = [10.0**p for p in range(low, high + 1)]
 
     def px(x):
         return left + (math.log(x) - x_low) / (x_high - x_low) * (width - left - right)
 
-    if y_linear_top:
-        top_y = max(y_linear_top, max(ys) * 1.02)
-        ticks = [top_y * i / 5 for i in range(6)] if top_y > y_linear_top else [y_linear_top * i / 5 for i in range(6)]
-        label = lambda y: f"{100 * y:.0f} %"
+    def py(y):
+        return height - bottom - ((y if shares else math.log10(y)) - low) / (high - low) * (height - top - bottom)
 
-        def py(y):
-            return height - bottom - y / top_y * (height - top - bottom)
-    else:
-        powers = decades(min(ys), max(ys))
-        low, high = powers[0], max(powers[-1], powers[0] + 1)
-        ticks = [10.0**p for p in range(low, high + 1)]
-        label = number
-
-        def py(y):
-            return height - bottom - (math.log10(y) - low) / (high - low) * (height - top - bottom)
-
-    out = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(title)}">']
-    out.append(f'<text x="{left}" y="18" class="title">{html.escape(title)}</text>')
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(title)}">',
+           text(left, 18, title, "start", 12.5, font_weight=600)]
     for y in ticks:
-        out.append(f'<line x1="{left}" x2="{width - right}" y1="{py(y):.1f}" y2="{py(y):.1f}" class="grid"/>')
-        out.append(f'<text x="{left - 5}" y="{py(y) + 3.5:.1f}" text-anchor="end">{label(y)}</text>')
+        out.append(stroke(left, py(y), width - right, py(y), "#e1e6e9"))
+        out.append(text(left - 6, py(y) + 3.5, f"{100 * y:.0f} %" if shares else number(y), "end"))
     last = -100.0
-    for x in x_ticks or sorted(set(xs)):
-        out.append(f'<line x1="{px(x):.1f}" x2="{px(x):.1f}" y1="{height - bottom}" y2="{height - bottom + 4}" class="axis"/>')
-        if px(x) - last > 22:
-            out.append(f'<text x="{px(x):.1f}" y="{height - bottom + 15}" text-anchor="middle">{number(x)}</text>')
+    for x in xs:
+        out.append(stroke(px(x), height - bottom, px(x), height - bottom + 4, "#889299"))
+        if px(x) - last > 24:
+            out.append(text(px(x), height - bottom + 16, number(x)))
             last = px(x)
-    out.append(f'<text x="{(left + width - right) / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_label)}</text>')
-    out.append(f'<text transform="translate(12 {(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">{html.escape(y_label)}</text>')
+    out.append(text((left + width - right) / 2, height - 6, x_label))
+    middle = (top + height - bottom) / 2
+    out.append(text(12, middle, y_label, transform=f"rotate(-90 12 {middle})"))
     if line:
-        out.append(f'<line x1="{left}" x2="{width - right}" y1="{py(line[0]):.1f}" y2="{py(line[0]):.1f}" class="limit"/>')
-        out.append(f'<text x="{width - right - 4}" y="{py(line[0]) - 4:.1f}" text-anchor="end">{html.escape(line[1])}</text>')
-    for name, points in series.items():
+        y = py(line[0])
+        out.append(stroke(left, y, width - right, y, "#a4232f", "5 4"))
+        out.append(text(width - right - 4, y + 13 if y < top + 20 else y - 5, line[1], "end"))
+    for name, points in sorted(series.items(), key=lambda item: item[0] == "shoal"): # shoal on top
         colour = colour_of[name]
-        thick = 3 if name == "shoal" else 1.5
         path = " ".join(f"{px(x):.1f},{py(y):.1f}" for x, y in points)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{thick}"/>')
+        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{3 if name == "shoal" else 1.6}"/>')
         for x, y in points:
-            out.append(f'<circle cx="{px(x):.1f}" cy="{py(y):.1f}" r="2.6" fill="{colour}"><title>{html.escape(name)}, {x:g}: {y:.3g}</title></circle>')
+            out.append(f'<circle cx="{px(x):.1f}" cy="{py(y):.1f}" r="2.6" fill="{colour}">'
+                       f"<title>{html.escape(name)}, {x:g}: {y:.3g}</title></circle>")
     out.append("</svg>")
     return "".join(out)
 
@@ -127,6 +139,23 @@ def square_rows(run, operation, scalar):
             and (operation == "svd" or row["batch"] > 1)]
 
 
+def headline(run):
+    """How the fastest rival compares with shoal, over n."""
+    colour_of = {"float": OURS["shoal"], "double": RIVALS[0]}
+    out = []
+    for operation, what in (("svd", "svd with vectors"), ("gemm", "gemm")):
+        series = {}
+        for scalar in ("f32", "f64"):
+            for row in square_rows(run, operation, scalar):
+                ours, best = reference(row), fastest_rival(row)
+                if ours and best:
+                    series.setdefault(SCALARS[scalar], []).append(
+                        (row["n"], best["seconds"]["median"] / ours["seconds"]["median"]))
+        out.append(plot(f"{what}: the fastest rival's time over shoal's", "above 1 shoal is faster", series, colour_of,
+                        line=(1, "as fast as the fastest rival")))
+    return f'<div class="plots">{"".join(out)}</div>' + legend(colour_of, colour_of) if any(out) else ""
+
+
 def time_each(row, entry):
     return entry["seconds"]["median"] / row["batch"] / row["calls"] * 1e9
 
@@ -141,7 +170,7 @@ def plots_over_n(run, operation, what, colour_of):
         names += [name for name in series if name not in names]
         out.append(plot(f"{what}, {SCALARS[scalar]}: time of a matrix", "nanoseconds", series, colour_of))
         series = series_of(rows, lambda row: row["n"], lambda row, entry: entry["copy_fraction"])
-        out.append(plot(f"{what}, {SCALARS[scalar]}: share of a copy's rate", "share of the copy", series, colour_of, y_linear_top=1))
+        out.append(plot(f"{what}, {SCALARS[scalar]}: share of a copy's rate", "share of the copy", series, colour_of, shares=True))
     return f'<div class="plots">{"".join(out)}</div>' + legend(names, colour_of) if out else ""
 
 
@@ -225,27 +254,28 @@ def describe(row):
 def entry_cells(row, entry):
     name = f'<td title="{html.escape(entry["version"])}; {entry["layout"]}">{html.escape(entry["name"])}</td>'
     if not worked(entry):
-        return name + f'<td colspan="6" class="failed">failed: {html.escape(entry["failure"] or "not measured")}</td>' + accuracy_cells(entry)
+        return name + f'<td colspan="{6 if row["operation"] == "gemm" else 5}" class="failed">failed: {html.escape(entry["failure"] or "not measured")}</td>' + accuracy_cells(row, entry)
     s = entry["seconds"]
     spread = 50 * (s["high"] - s["low"]) / s["median"]
     part = "" if entry["measured_matrices"] == row["batch"] else f'<br><small>from {entry["measured_matrices"]:,}</small>'
-    flops = with_prefix(entry["gflop_per_s"] * 1e9, "FLOP/s") if "gflop_per_s" in entry else ""
+    flops = f'<td>{with_prefix(entry["gflop_per_s"] * 1e9, "FLOP/s")}</td>' if row["operation"] == "gemm" else ""
     ratio = f'{entry["time_over_shoal"]:.2f}' if "time_over_shoal" in entry else ""
     return (name + f'<td>{as_time(s["median"])} <small>±{spread:.0f} %</small>{part}</td>'
             f'<td>{with_prefix(entry["matrices_per_s"], "/s")}</td><td>{with_prefix(entry["gb_per_s"] * 1e9, "B/s")}</td>'
-            f'<td>{100 * entry["copy_fraction"]:.1f} %</td><td>{flops}</td><td>{ratio}</td>' + accuracy_cells(entry))
+            f'<td>{100 * entry["copy_fraction"]:.1f} %</td>{flops}<td>{ratio}</td>' + accuracy_cells(row, entry))
 
 
-def accuracy_cells(entry):
+def accuracy_cells(row, entry):
     a = entry["accuracy"] or {}
-    if "gemm_error" in a:
-        return f'<td colspan="4">{units(a["gemm_error"])} γ</td><td>{html.escape(entry["tolerance"])}</td>'
-    cells = "".join(f"<td>{units(a.get(k))}</td>" for k in ("residual", "orthogonality_u", "orthogonality_v", "values"))
-    return cells + f'<td>{html.escape(entry["tolerance"])}</td>'
+    keys = ("gemm_error",) if row["operation"] == "gemm" else ("residual", "orthogonality_u", "orthogonality_v", "values")
+    cells = "".join(f"<td>{units(a.get(key))}</td>" for key in keys)
+    return cells + f'<td class="text">{html.escape(entry["tolerance"])}</td>'
 
 
-HEAD = ("<tr><th></th><th>time</th><th>matrices</th><th>bytes</th><th>of copy</th><th>arithmetic</th><th>time / shoal's</th>"
-        "<th>residual</th><th>U</th><th>V</th><th>values</th><th>tolerance</th></tr>")
+def heading(row):
+    names = ["", "time", "matrices", "bytes", "of copy"]
+    names += ["arithmetic", "time / shoal's", "error / γ"] if row["operation"] == "gemm" else ["time / shoal's", "residual", "U", "V", "values"]
+    return "<tr>" + "".join(f"<th>{name}</th>" for name in names) + '<th class="text">tolerance</th></tr>'
 
 
 def details(run):
@@ -253,47 +283,39 @@ def details(run):
     for row in run["rows"]:
         body = "".join(f'<tr class="{"shoal" if e["name"] == "shoal" else ""}">{entry_cells(row, e)}</tr>' for e in row["entries"])
         out.append(f'<h3 id="{html.escape(row["name"])}">{html.escape(describe(row))}</h3>'
-                   f'<p class="how"><code>shoal_bench --filter \'^{html.escape(row["name"])}$\'</code></p>'
-                   f'<div class="wide"><table>{HEAD}{body}</table></div>')
+                   f'<p class="how"><code>shoal_bench{" --full" if run["scope"] == "full" else ""} --filter \'^{html.escape(row["name"])}$\'</code></p>'
+                   f'<div class="wide"><table>{heading(row)}{body}</table></div>')
     return "".join(out)
 
 
 def summary(run):
-    """A line a row: shoal, its best exact rival, and how far apart they are."""
+    """A line a row: shoal, the fastest rival that worked, and how far apart they are."""
     lines = []
     for row in run["rows"]:
-        if row["condition"] != 1 or row["scalar"] not in ("f32", "f64"):
+        if row["condition"] != 1 or row["scalar"] not in ("f32", "f64") or not any(e["name"] == "shoal" for e in row["entries"]):
             continue
-        ours = next((e for e in row["entries"] if e["name"] == "shoal"), None)
-        if ours is None:
-            continue
-        rivals = sorted((e for e in row["entries"] if not e["name"].startswith("shoal") and worked(e)),
-                        key=lambda e: e["seconds"]["median"])
-        failed = [e["name"] for e in row["entries"] if not e["name"].startswith("shoal") and not worked(e)]
-        best = rivals[0] if rivals else None
-        time = as_time(ours["seconds"]["median"]) if worked(ours) else "failed"
-        ratio = ""
-        if best and worked(ours):
-            r = best["seconds"]["median"] / ours["seconds"]["median"]
-            ratio = f'<td class="{"faster" if r >= 1 else "slower"}">{r:.2f}</td>'
-        share = f'{100 * ours["copy_fraction"]:.0f} %' if worked(ours) else ""
-        lines.append(f'<tr><td><a href="#{html.escape(row["name"])}">{html.escape(describe(row))}</a></td><td>{time}</td><td>{share}</td>'
-                     f'<td>{html.escape(best["name"]) if best else ""}</td><td>{as_time(best["seconds"]["median"]) if best else ""}</td>'
-                     f'{ratio or "<td></td>"}<td><small>{html.escape(", ".join(failed))}</small></td></tr>')
+        ours, best = reference(row), fastest_rival(row)
+        failed = ", ".join(e["name"] for e in row["entries"] if not worked(e))
+        cells = [f'<a href="#{html.escape(row["name"])}">{html.escape(describe(row))}</a>',
+                 as_time(ours["seconds"]["median"]) if ours else "failed",
+                 f'{100 * ours["copy_fraction"]:.0f} %' if ours else "",
+                 html.escape(best["name"]) if best else "", as_time(best["seconds"]["median"]) if best else ""]
+        ratio = best["seconds"]["median"] / ours["seconds"]["median"] if ours and best else None
+        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells)
+                     + (f'<td class="{"faster" if ratio >= 1 else "slower"}">{ratio:.2f}</td>' if ratio else "<td></td>")
+                     + f"<td><small>{html.escape(failed)}</small></td></tr>")
     return ("<table><tr><th></th><th>shoal</th><th>of copy</th><th>fastest rival</th><th>its time</th><th>its time / shoal's</th>"
             f'<th>failed</th></tr>{"".join(lines)}</table>')
 
 
 STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;max-width:1020px;margin:2em auto;padding:0 1em;color:#1d2328;background:#fff}
+body{font:15px/1.45 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1d2328;background:#fff}
 h1{margin-bottom:.1em} h2{margin-top:2em;border-bottom:1px solid #ccd3d8} h3{margin:1.6em 0 .2em;font-size:1em}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums} .wide{overflow-x:auto}
 td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #e6eaed;white-space:nowrap} td:first-child,th:first-child{text-align:left}
-th{font-weight:600;color:#55606a} tr.shoal td{background:#eef6f2;font-weight:600} .failed{color:#a4232f;text-align:left;white-space:normal}
+th{font-weight:600;color:#55606a} tr.shoal td{background:#eef6f2;font-weight:600} .text{text-align:left!important} .failed{color:#a4232f;text-align:left;white-space:normal}
 .faster{color:#0b6e4f;font-weight:600} .slower{color:#a4232f;font-weight:600} small{color:#6b757d;font-weight:400} a{color:inherit}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:10px} svg{width:100%;height:auto}
-svg text{font:11px system-ui,sans-serif;fill:#444c53} svg .title{font-size:12.5px;font-weight:600;fill:#1d2328}
-.grid{stroke:#e3e8eb} .axis{stroke:#888} .limit{stroke:#a4232f;stroke-dasharray:5 4}
 .legend span{margin-right:1.3em;white-space:nowrap} .legend i{display:inline-block;width:1.1em;height:.35em;margin-right:.4em;vertical-align:middle}
 .how{margin:.1em 0 .3em} code{font-size:12px;color:#55606a}
 """
@@ -302,7 +324,7 @@ svg text{font:11px system-ui,sans-serif;fill:#444c53} svg .title{font-size:12.5p
 def page(run):
     colour_of = colours(run)
     machine = run["machine"]
-    facts = [("date", run["date"]), ("device", machine["device"]), ("execution space", f'{run["space"]}, concurrency {run["threads"]}')]
+    facts = [("date", run["date"]), ("load of the host before the run", f'{run["load"]:.1f}'), ("compiler", run["compiler"]), ("device", machine["device"]), ("execution space", f'{run["space"]}, concurrency {run["threads"]}')]
     facts += sorted((machine.get("details") or {}).items())
     facts.append(("a copy of large arrays", f'{run["copy_gb_per_s"]:.0f} GB/s, read and written together'))
     versions = {}
@@ -317,8 +339,11 @@ def page(run):
 <h1>shoal beside its rivals</h1>
 <p>shoal {run["shoal"]}, {html.escape(machine["device"])}, {run["date"]}. Everyone works on the same matrices, in the same run, in the
 layout that suits them best. Each time is the median of a call; “of copy” is the rate at which each matrix's bytes move, every one
-counted once, over the rate of a plain copy: 100 % means that memory allows no more.</p>
-<h2>Summary</h2><div class="wide">{summary(run)}</div>
+counted once, over the rate of a plain copy: at 100 % the memory is the limit (reading is cheaper than writing, so that products may exceed it).</p>
+<h2>In short</h2>
+<p>The fastest rival of each shape that worked, beside shoal. A ratio above 1: shoal is faster. What failed, and why, is told below.</p>
+{headline(run)}
+<div class="wide">{summary(run)}</div>
 <h2>Decompositions</h2>{plots_over_n(run, "svd", "svd with vectors", colour_of)}
 <h2>Products</h2>{plots_over_n(run, "gemm", "gemm", colour_of)}
 <h2>Accuracy</h2>{accuracy_plots(run, colour_of)}

@@ -16,13 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string now() {
-  char text[32];
-  const std::time_t t = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&t, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
-  return text;
+std::string compiler() {
+  const std::string arch = SHOAL_BENCH_HOST_ARCH;
+  return std::string(__VERSION__) + (arch.empty() ? "" : ", -march=" + arch);
 }
 
 /// The rates that follow from a time.
@@ -138,9 +134,18 @@ json entry_json(const Run& run, const Row& row, const Entry& entry) {
 
 } // namespace
 
+std::string now() {
+  char text[32];
+  const std::time_t t = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&t, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
+  return text;
+}
+
 void print_heading(const Run& run) {
   std::printf("shoal %s, %s, concurrency %d, %s\n%s\n", SHOAL_VERSION_STRING, run.space.c_str(),
-              run.threads, now().c_str(), run.machine.device.c_str());
+              run.threads, run.date.c_str(), run.machine.device.c_str());
   for (const auto& [name, value] : run.machine.details)
     std::printf("  %s: %s\n", name.c_str(), value.c_str());
   std::printf("  load of the host before the run: %.1f%s\n", run.load,
@@ -186,11 +191,12 @@ void print_row(const Run& run, const Row& row) {
 void write_json(const Run& run, const std::string& file) {
   json out = {{"program", "shoal_bench"},
               {"shoal", SHOAL_VERSION_STRING},
-              {"date", now()},
+              {"date", run.date},
               {"scope", run.scope},
               {"space", run.space},
               {"threads", run.threads},
               {"load", run.load},
+              {"compiler", compiler()},
               {"copy_gb_per_s", run.copy_bytes_per_second * 1e-9}};
   out["machine"]["device"] = run.machine.device;
   out["machine"]["is_gpu"] = run.machine.is_gpu;

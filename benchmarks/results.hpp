@@ -47,12 +47,16 @@ struct Row {
 struct Run {
   Machine machine;
   std::string space;
+  std::string date;
   int threads = 0;
   double load = 0;   ///< of the host before the run: others that work disturb a CPU's figures
   std::string scope; ///< tiny, selection or full
   double copy_bytes_per_second = 0;
   std::vector<Row> rows;
 };
+
+/// The date and time, in UTC.
+std::string now();
 
 void print_heading(const Run& run);
 void print_row(const Run& run, const Row& row);

@@ -33,7 +33,7 @@ SvdRival<T> shoal_svd(const Exec& exec, Layout layout, const std::string& name) 
   SvdRival<T> rival;
   rival.name = name;
   rival.version = SHOAL_VERSION_STRING;
-  rival.tolerance = "5 u max(m, n), the contract";
+  rival.tolerance = "promises 5 u max(m, n)";
   rival.layout = layout;
   rival.prepare = [=](const SvdShape& shape, const std::vector<SvdArrays<T>>& sets) {
     return [=](int i) {
