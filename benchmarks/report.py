@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes one HTML page of what shoal_bench wrote: report.py bench.json bench.html
+"""Makes one HTML page of what shoal_bench wrote: report.py bench.json... bench.html
 
 The page needs no network: its plots are SVG drawn here, with Python's own library alone.
 """
@@ -359,12 +359,21 @@ A failure is shown with its reason. The command below a heading measures that ro
 """
 
 
+def merged(files):
+    """The rows of several runs on one machine under the heading of the first."""
+    runs = []
+    for file in files:
+        with open(file, encoding="utf-8") as source:
+            runs.append(json.load(source))
+    runs[0]["rows"] = [row for run in runs for row in run["rows"]]
+    return runs[0]
+
+
 def main():
-    if len(sys.argv) != 3:
-        sys.exit(f"usage: {sys.argv[0]} bench.json bench.html")
-    with open(sys.argv[1], encoding="utf-8") as source:
-        run = json.load(source)
-    with open(sys.argv[2], "w", encoding="utf-8") as target:
+    if len(sys.argv) < 3:
+        sys.exit(f"usage: {sys.argv[0]} bench.json... bench.html")
+    run = merged(sys.argv[1:-1])
+    with open(sys.argv[-1], "w", encoding="utf-8") as target:
         target.write(page(run))
 
 
