@@ -46,6 +46,7 @@ def fill(shape, dtype, seed, condition=1.0):
 
 class NumPy:
     name, version, on_gpu = "NumPy", np.__version__, False
+    tolerance = "LAPACK's own; float is decomposed in double"
 
     def to_device(self, x):
         return x
@@ -68,7 +69,7 @@ class NumPy:
 
 
 class PyTorch(NumPy):
-    name = "PyTorch"
+    name, tolerance = "PyTorch", "its library's own"
 
     def __init__(self, gpu):
         import torch
@@ -111,7 +112,7 @@ class PyTorch(NumPy):
 
 
 class CuPy(NumPy):
-    name, on_gpu = "CuPy", True
+    name, on_gpu, tolerance = "CuPy", True, "its library's own"
 
     def __init__(self):
         import cupy
@@ -275,7 +276,7 @@ def main():
                 entry = measure(library, row, options.seconds)
             except Exception as error:  # a library's refusal is a result
                 entry = {"measured_matrices": 0, "accuracy": None, "failure": f"{type(error).__name__}: {error}"[:200]}
-            entry |= {"name": library.name, "version": library.version, "tolerance": "its library's own", "layout": "row-major",
+            entry |= {"name": library.name, "version": library.version, "tolerance": library.tolerance if row["operation"] == "svd" else "none", "layout": "row-major",
                       "info_nonzero": 0, "non_finite": 0}
             if "seconds" in entry:
                 rates(run, row, entry)
