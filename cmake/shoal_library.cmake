@@ -5,7 +5,7 @@ set(SHOAL_PUBLIC_HEADERS
   detail/batch_ref.hpp detail/checks.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
   detail/scalar.hpp detail/unroll.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp
-  team/gemm.hpp team/svd.hpp team/vector.hpp)
+  team/crew.hpp team/gemm.hpp team/svd.hpp)
 list(TRANSFORM SHOAL_PUBLIC_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/shoal/)
 
 set(SHOAL_GENERATED_INCLUDE ${PROJECT_BINARY_DIR}/include)

@@ -8,12 +8,19 @@ namespace shoal::detail {
 /// with
 ///  - lane_width<R>: matrices that a lane holds side by side, for the real type R;
 ///  - LaneTile<T>: the type of src/lane_tile.hpp that stages for those lanes;
+///  - register_columns: most columns of the lane SVD whose work space is in registers;
+///  - constant_columns: most columns for which there is an instance of their number;
+///  - lane_matrix_bytes: the largest n x n matrix for which there is such an instance;
 ///  - run_time_columns: the bound of the lane kernels whose column number is known at run time
 ///  only,
 ///    with their work space in scratch (0: there are none);
 ///  - lane_register_bytes: the largest matrix of rotations that a lane keeps in registers;
 ///  - scratch_level: Kokkos' level of team scratch that the kernels use;
 ///  - lane_threads: the bound on the team size of the lane kernels;
+///  - group_lanes: the bound on the lanes of a team of the group SVD, 0: none;
+///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
+///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies of 4, 8
+///    or 16 bytes to scratch that a thread starts and later waits for;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.
 template <class Exec>
 struct backend_traits;

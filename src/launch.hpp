@@ -11,8 +11,9 @@
 namespace shoal::detail {
 
 /// Queues a team kernel with the plan's league, team and scratch. MaxThreads bounds the threads of
-/// a team for the compiler's register allocation; 0 leaves that to Kokkos.
-template <int MaxThreads, class Exec, class Plan, class Functor>
+/// a team for the compiler's register allocation, so that MinTeams of them fit at once; 0 leaves
+/// that to Kokkos.
+template <int MaxThreads, int MinTeams = 1, class Exec, class Plan, class Functor>
 void launch(const char* label, const Exec& exec, const Plan& plan, const Functor& functor) {
   const auto run = [&](auto policy) {
     if (plan.scratch_bytes > 0) // room to align the start
@@ -28,8 +29,8 @@ void launch(const char* label, const Exec& exec, const Plan& plan, const Functor
   };
   const auto league = static_cast<int>(plan.league_size);
   if constexpr (MaxThreads > 0)
-    run(Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<MaxThreads, 1>>(exec, league, plan.team_size,
-                                                                      plan.vector_length));
+    run(Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<MaxThreads, MinTeams>>(
+        exec, league, plan.team_size, plan.vector_length));
   else run(Kokkos::TeamPolicy<Exec>(exec, league, plan.team_size, plan.vector_length));
 }
 

@@ -26,6 +26,7 @@ const char* to_string(GemmPath path) {
   case GemmPath::automatic: return "automatic";
   case GemmPath::lane: return "lane";
   case GemmPath::team: return "team";
+  case GemmPath::tile: return "tile";
   }
   return "invalid";
 }
@@ -35,6 +36,7 @@ const char* to_string(SvdPath path) {
   case SvdPath::automatic: return "automatic";
   case SvdPath::lane: return "lane";
   case SvdPath::team: return "team";
+  case SvdPath::group: return "group";
   }
   return "invalid";
 }

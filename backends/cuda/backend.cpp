@@ -22,11 +22,19 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.lane_team_size = lane_team_size;
   limits.lane_team_size_least = lane_team_size_least;
   limits.lane_register_bytes = lane_register_bytes;
+  limits.register_columns = register_columns;
   limits.lane_columns = lane_columns;
+  limits.lane_matrix_bytes = lane_matrix_bytes;
   limits.scratch_bytes = granted - reserved_scratch_bytes;
   limits.lane_scratch_bytes = std::min(lane_scratch_bytes, limits.scratch_bytes);
+  limits.group_columns = group_columns;
+  limits.group_lanes = group_lanes;
+  limits.group_scratch_bytes = std::min(group_scratch_bytes, limits.scratch_bytes);
   limits.team_size = team_size;
   limits.vector_length = vector_length;
+  limits.tile_preferred = true;
+  limits.tile_team_size = tile_team_size;
+  limits.tile_scratch_bytes = std::min(tile_scratch_bytes, limits.scratch_bytes);
   limits.teams_at_once =
       static_cast<std::int64_t>(device.multiProcessorCount) * teams_per_multiprocessor;
   return limits;

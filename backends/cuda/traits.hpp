@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <cuda_pipeline_primitives.h>
 
 namespace shoal::detail {
 
@@ -16,9 +17,30 @@ struct backend_traits<Kokkos::Cuda> {
   template <class T>
   using LaneTile = ThreadTile<T, cuda_tuning::bank_bytes>;
   static constexpr std::size_t lane_register_bytes = cuda_tuning::lane_register_bytes;
+  static constexpr int register_columns = cuda_tuning::register_columns;
+  static constexpr int constant_columns = cuda_tuning::lane_columns;
+  static constexpr std::size_t lane_matrix_bytes = cuda_tuning::lane_matrix_bytes;
   static constexpr int run_time_columns = 0;
   static constexpr int scratch_level = 0;
   static constexpr int lane_threads = cuda_tuning::lane_team_size;
+
+  static constexpr int group_lanes = cuda_tuning::group_lanes;
+  static constexpr int tile_threads = cuda_tuning::tile_team_size;
+  template <class T, int Tile>
+  static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(T));
+
+  /// Starts a copy of 4, 8 or 16 bytes from device memory to scratch, past the registers.
+  template <class Unit>
+  KOKKOS_FUNCTION static void copy_async(Unit* scratch, const Unit* memory) {
+    KOKKOS_IF_ON_DEVICE((__pipeline_memcpy_async(scratch, memory, sizeof(Unit));))
+    KOKKOS_IF_ON_HOST((*scratch = *memory;))
+  }
+  KOKKOS_FUNCTION static void commit_copies() { KOKKOS_IF_ON_DEVICE((__pipeline_commit();)) }
+  /// Until this thread's copies are done, but for those after the last commit but one.
+  KOKKOS_FUNCTION static void wait_for_copies([[maybe_unused]] bool all_but_latest) {
+    KOKKOS_IF_ON_DEVICE(
+        (if (all_but_latest) __pipeline_wait_prior(1); else __pipeline_wait_prior(0);))
+  }
 
   /// From the device's default memory pool, in stream order.
   static void* allocate(const Kokkos::Cuda& exec, std::size_t bytes);

@@ -12,19 +12,36 @@ namespace shoal::detail::cuda_tuning {
 inline constexpr int bank_bytes = 128;
 /// Threads of a team of the lane kernels, at most and at least.
 inline constexpr int lane_team_size = 128;
-inline constexpr int lane_team_size_least = 32;
+inline constexpr int lane_team_size_least = 16;
 /// Most scratch of such a team: two of them still fit on a multiprocessor.
 inline constexpr std::size_t lane_scratch_bytes = 100 * 1024;
 /// Largest J that a lane keeps in registers: 4 x 4 of double. One of 4 x 4 complex double spilled
 /// 500 bytes.
 inline constexpr std::size_t lane_register_bytes = 128;
-/// Most columns of the lane SVD.
-inline constexpr int lane_columns = 4;
+/// Most columns of the lane SVD whose work space is in registers, and most columns.
+inline constexpr int register_columns = 4;
+inline constexpr int lane_columns = 8;
+/// Largest n x n matrix of a lane: 8 x 8 of double. One of 8 x 8 complex double spilled 260 bytes.
+inline constexpr std::size_t lane_matrix_bytes = 512;
+/// The group SVD: most columns, lanes of a team, and scratch, so that four teams fit on a
+/// multiprocessor.
+inline constexpr int group_columns = 32;
+inline constexpr int group_lanes = 256;
+inline constexpr std::size_t group_scratch_bytes = 46 * 1024;
 /// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace
 /// allows for.
 inline constexpr int team_size = 8;
 inline constexpr int vector_length = 32;
 inline constexpr int teams_per_multiprocessor = 4;
+/// The tile kernel of gemm: threads of a team and scratch, so that four teams fit on a
+/// multiprocessor.
+inline constexpr int tile_team_size = 256;
+inline constexpr std::size_t tile_scratch_bytes = 46 * 1024;
+/// Teams that are to fit on a multiprocessor, by the bytes of C that a thread holds: what is left
+/// of its registers must hold the operands too.
+constexpr int tile_teams(std::size_t held_bytes) {
+  return held_bytes <= 16 ? 4 : held_bytes <= 128 ? 3 : held_bytes <= 256 ? 2 : 1;
+}
 /// Kept free of the shared memory of a block for Kokkos' own use.
 inline constexpr std::size_t reserved_scratch_bytes = 2 * 1024;
 

@@ -3,6 +3,8 @@
 
 #include <shoal/detail/dispatch.hpp>
 
+#include <algorithm>
+
 namespace shoal::detail {
 
 template <>
@@ -10,8 +12,12 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   BackendLimits limits;
   limits.vector_bytes = openmp_tuning::vector_bytes;
   limits.lane_runs = openmp_tuning::lane_runs;
+  limits.register_columns = openmp_tuning::register_columns;
   limits.lane_columns = openmp_tuning::lane_columns;
   limits.lane_scratch_bytes = openmp_tuning::lane_scratch_bytes;
+  limits.tile_team_size = std::min(exec.concurrency(), openmp_tuning::tile_team_size);
+  limits.tile_scratch_bytes = openmp_tuning::scratch_bytes;
+  limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;
   return limits;

@@ -16,10 +16,25 @@ struct backend_traits<Kokkos::OpenMP> {
   template <class T>
   using LaneTile = PackTile<T, openmp_tuning::vector_bytes>;
   static constexpr std::size_t lane_register_bytes = ~std::size_t(0); // the stack takes the rest
+  static constexpr int register_columns = openmp_tuning::register_columns;
+  static constexpr int constant_columns = openmp_tuning::register_columns;
+  static constexpr std::size_t lane_matrix_bytes = ~std::size_t(0);
   static constexpr int run_time_columns = openmp_tuning::lane_columns;
   /// Level 0 is 32 KiB there, whatever the caches are.
   static constexpr int scratch_level = 1;
   static constexpr int lane_threads = 0;
+
+  static constexpr int group_lanes = 0;
+  static constexpr int tile_threads = 0;
+  template <class, int>
+  static constexpr int tile_teams = 1;
+
+  template <class Unit>
+  static void copy_async(Unit* scratch, const Unit* memory) {
+    *scratch = *memory;
+  }
+  static void commit_copies() {}
+  static void wait_for_copies(bool) {}
 
   static void* allocate(const Kokkos::OpenMP&, std::size_t bytes) {
     return Kokkos::kokkos_malloc<Kokkos::HostSpace>("shoal::workspace", bytes);

@@ -12,10 +12,14 @@ namespace shoal::detail::openmp_tuning {
 inline constexpr int vector_bytes = 32;
 /// Packs that a team works through: enough that its start costs little beside them.
 inline constexpr int lane_runs = 16;
+/// Most columns of the lane SVD that are unrolled, and are known at compile time.
+inline constexpr int register_columns = 4;
 /// Most columns of the lane SVD. Beyond, a pack of matrices leaves the second-level cache.
 inline constexpr int lane_columns = 64;
 /// Most scratch of a lane team: a share of a core's second-level cache.
 inline constexpr std::size_t lane_scratch_bytes = 1u << 20;
+/// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
+inline constexpr int tile_team_size = 16;
 /// Most scratch of a team kernel.
 inline constexpr std::size_t scratch_bytes = 1u << 20;
 

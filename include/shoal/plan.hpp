@@ -17,10 +17,16 @@ namespace shoal {
 /// How one call of \ref gemm runs.
 struct GemmPlan {
   GemmPath path = GemmPath::automatic;
-  std::int64_t league_size = 0;  ///< teams launched
-  int team_size = 0;             ///< threads of a team
-  int vector_length = 1;         ///< lanes of a thread
-  int matrices_per_team = 0;     ///< the run of matrices a team stages at once
+  std::int64_t league_size = 0; ///< teams launched
+  int team_size = 0;            ///< threads of a team
+  int vector_length = 1;        ///< lanes of a thread
+  int matrices_per_team = 0;    ///< the run of matrices a team stages at once
+  /// Of the tile kernel: the edge of the part of C that a thread holds, and the extents of the
+  /// blocks that a team stages at once.
+  int tile = 0;
+  int block_m = 0;
+  int block_n = 0;
+  int block_k = 0;
   std::size_t scratch_bytes = 0; ///< level-0 scratch of a team
 
   friend bool operator==(const GemmPlan&, const GemmPlan&) = default;
@@ -62,11 +68,23 @@ struct BackendLimits {
   int register_columns = 4; ///< most columns that a lane keeps in registers
   std::size_t lane_register_bytes = ~std::size_t(0); ///< largest J that a lane keeps in registers
   int lane_columns = 4;                              ///< most columns that the lane SVD takes
-  std::size_t lane_scratch_bytes = 0;                ///< most scratch of a team of the lane kernels
+  std::size_t lane_matrix_bytes = ~std::size_t(0); ///< largest n x n matrix that the lane SVD takes
+  std::size_t lane_scratch_bytes = 0;              ///< most scratch of a team of the lane kernels
+  /// The group SVD: most columns for which it is preferred, most vector lanes of a team, most
+  /// scratch of a team.
+  int group_columns = 0;
+  int group_lanes = 1;
+  std::size_t group_scratch_bytes = 0;
   int team_size = 1; ///< threads and vector lanes of a team of the team kernels
   int vector_length = 1;
   std::int64_t teams_at_once = 1; ///< teams that fill the device: bounds the workspace
   std::size_t scratch_bytes = 0;  ///< most scratch of a team of the team kernels
+  /// The tile kernel of gemm: whether it is preferred to the others, most threads of a team, most
+  /// scratch of a team, and the tile where it is not to be chosen by the plan (0: it is).
+  bool tile_preferred = false;
+  int tile_team_size = 1;
+  std::size_t tile_scratch_bytes = 0;
+  int tile = 0;
 
   /// Matrices that a lane holds side by side.
   int lane_width(std::size_t real_size) const {

@@ -25,6 +25,7 @@ enum class GemmPath {
   automatic, ///< chosen by the plan
   lane,      ///< one matrix a lane, in registers: m, n, k <= 4
   team,      ///< one team a matrix, operands read from device memory: every shape
+  tile,      ///< blocks of one or many matrices a team, staged through scratch: every shape
 };
 
 /// The kernel that a decomposition runs on; see \ref GemmPath.
@@ -32,6 +33,7 @@ enum class SvdPath {
   automatic, ///< chosen by the plan
   lane,      ///< one matrix a lane: few columns, and no more rows than scratch holds
   team,      ///< one team a matrix: every shape
+  group,     ///< one matrix a few vector lanes: where the working set of a few fits in scratch
 };
 
 const char* to_string(Op op);

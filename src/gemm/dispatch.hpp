@@ -4,35 +4,52 @@
 
 #include "src/gemm/lane_kernel.hpp"
 #include "src/gemm/team_kernel.hpp"
+#include "src/gemm/tile_kernel.hpp"
 #include "src/launch.hpp"
 
 #include <shoal/detail/dispatch.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace shoal::detail {
 
-/// Instances for each scalar: 3 of the lane kernel, 1 of the team kernel.
+/// Instances for each scalar: 3 of the lane kernel, 4 (complex) or 6 of the tile kernel, 1 of the
+/// team kernel.
 template <class Exec, class T>
 void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
               const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
               const BatchRef<T>& c) {
   if (plan.league_size == 0) return;
-  constexpr int threads = backend_traits<Exec>::lane_threads;
+  using Traits = backend_traits<Exec>;
   const GemmProblem<T> problem = make_problem(options, alpha, a, b, beta, c);
+  const auto lane = [&]<int Size>(std::integral_constant<int, Size>) {
+    launch<Traits::lane_threads>("shoal::gemm::lane", exec, plan,
+                                 LaneGemmKernel<Exec, T, Size>(plan, problem));
+  };
+  const auto tile = [&]<int Size>(std::integral_constant<int, Size>) {
+    launch<Traits::tile_threads, Traits::template tile_teams<T, Size>>(
+        "shoal::gemm::tile", exec, plan, TileGemmKernel<Exec, T, Size>(plan, problem));
+  };
   if (plan.path == GemmPath::team)
     return launch<0>("shoal::gemm::team", exec, plan, TeamGemmKernel<Exec, T>(plan, problem));
+  if (plan.path == GemmPath::tile) {
+    switch (plan.tile) {
+    case 2: return tile(std::integral_constant<int, 2>());
+    case 3: return tile(std::integral_constant<int, 3>());
+    case 4: return tile(std::integral_constant<int, 4>());
+    case 5: return tile(std::integral_constant<int, 5>());
+    }
+    if constexpr (!is_complex_v<T>) {
+      if (plan.tile == 6) return tile(std::integral_constant<int, 6>());
+      return tile(std::integral_constant<int, 8>());
+    }
+  }
   switch (std::max({problem.m(), problem.n(), problem.k()})) {
   case 1:
-  case 2:
-    return launch<threads>("shoal::gemm::lane", exec, plan,
-                           LaneGemmKernel<Exec, T, 2>(plan, problem));
-  case 3:
-    return launch<threads>("shoal::gemm::lane", exec, plan,
-                           LaneGemmKernel<Exec, T, 3>(plan, problem));
-  default:
-    return launch<threads>("shoal::gemm::lane", exec, plan,
-                           LaneGemmKernel<Exec, T, 4>(plan, problem));
+  case 2: return lane(std::integral_constant<int, 2>());
+  case 3: return lane(std::integral_constant<int, 3>());
+  default: return lane(std::integral_constant<int, 4>());
   }
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/lane_tile.hpp"
+#include "src/panel.hpp"
 #include "src/plan_support.hpp"
 
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <ostream>
 #include <string>
@@ -36,7 +38,112 @@ void plan_lane(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const Back
   plan.scratch_bytes = scratch(plan.team_size);
 }
 
+/// The largest multiple of `step` not above `most` that divides x into as few parts, or x itself.
+std::int64_t even_part(std::int64_t x, std::int64_t most, std::int64_t step) {
+  if (x <= most) return x;
+  return divide_up(divide_up(x, divide_up(x, most)), step) * step;
+}
+
+/// Scratch of the tile kernel: panels of A and B, twice where one pair is fetched while the other
+/// is multiplied; C takes their place.
+std::size_t tile_scratch(const GemmPlan& plan, std::int64_t k, ScalarSize scalar,
+                         const BackendLimits& limits) {
+  const auto panel = [&](int rows, int cols) {
+    return panel_elements(rows, cols, plan.matrices_per_team, static_cast<int>(scalar.bytes)) *
+           scalar.bytes;
+  };
+  const std::size_t operands =
+      panel(plan.block_m, plan.block_k) + panel(plan.block_k, plan.block_n);
+  const std::size_t result = panel(plan.block_m, plan.block_n);
+  // Past the last matrix of B up to tile - 1 further columns of it are read.
+  const int reach = plan.block_k + panel_unit_bytes;
+  const std::size_t slack = static_cast<std::size_t>((plan.tile - 1) * reach) * scalar.bytes;
+  const std::size_t bytes = (plan.block_k < k ? 2 * operands : operands) + slack;
+  // A result that does not fit is written from registers.
+  return result <= limits.tile_scratch_bytes ? std::max(bytes, result) : bytes;
+}
+
+constexpr int tile_sizes[] = {2, 3, 4, 5, 6, 8};
+constexpr int largest_complex_tile = 5;
+
+/// False where scratch does not hold the panels of a block for that many threads.
+bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const BackendLimits& limits,
+               int tile, std::int64_t threads) {
+  plan = {};
+  plan.path = GemmPath::tile;
+  plan.tile = tile;
+  // The block of C: all of it, or as square as the shape allows.
+  const auto tiles = [&](std::int64_t x) { return divide_up(x, tile); };
+  std::int64_t edge = 1;
+  while ((edge + 1) * (edge + 1) <= threads) ++edge;
+  const std::int64_t n_tiles =
+      std::min(tiles(s.n), std::max(edge, threads / std::min(tiles(s.m), edge)));
+  const std::int64_t m_tiles = std::min(tiles(s.m), threads / n_tiles);
+  plan.block_m = static_cast<int>(even_part(s.m, m_tiles * tile, tile));
+  plan.block_n = static_cast<int>(even_part(s.n, n_tiles * tile, tile));
+
+  // Threads read up to the next multiple of the tile: inside a matrix's own panel where the next is
+  // being fetched, inside the scratch in any case.
+  const auto whole_tiles = [&](std::int64_t x) { return static_cast<int>(tiles(x) * tile); };
+  // All of k at once, or in the largest panels that fit.
+  constexpr int largest_panel = 64, smallest_panel = 4;
+  plan.matrices_per_team = 1;
+  const auto fits = [&] {
+    plan.scratch_bytes = tile_scratch(plan, s.k, scalar, limits);
+    return plan.scratch_bytes <= limits.tile_scratch_bytes;
+  };
+  plan.block_k = static_cast<int>(std::clamp<std::int64_t>(s.k, 1, 1 << 12));
+  if (!fits() || plan.block_k < s.k) {
+    plan.block_m = whole_tiles(plan.block_m);
+    plan.block_n = whole_tiles(plan.block_n);
+    for (plan.block_k = largest_panel; !fits() && plan.block_k > smallest_panel;) plan.block_k /= 2;
+  }
+  if (!fits()) return false;
+
+  // As many matrices as threads and scratch allow, in whole 16-byte units of memory.
+  const std::int64_t blocks = divide_up(s.m, plan.block_m) * divide_up(s.n, plan.block_n);
+  const std::int64_t items = tiles(plan.block_m) * tiles(plan.block_n);
+  const int unit = panel_unit(static_cast<int>(scalar.bytes));
+  if (blocks == 1) {
+    const std::int64_t most = std::min(threads / items, std::max<std::int64_t>(1, s.batch));
+    while (plan.matrices_per_team < most && fits()) ++plan.matrices_per_team;
+    if (!fits()) --plan.matrices_per_team;
+    if (plan.matrices_per_team > unit) plan.matrices_per_team -= plan.matrices_per_team % unit;
+    fits();
+  }
+  constexpr int threads_of_a_warp = 32;
+  plan.team_size = static_cast<int>(std::min(
+      threads, divide_up(items * plan.matrices_per_team, threads_of_a_warp) * threads_of_a_warp));
+  plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
+  return plan.league_size <= std::numeric_limits<int>::max();
+}
+
+/// The plan of the tile that does the least work, or of the one that the limits name.
+bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
+  bool found = false;
+  double least_cost = 0;
+  for (const int tile : tile_sizes) {
+    if (scalar.is_complex && tile > largest_complex_tile) continue;
+    if (limits.tile && tile != limits.tile) continue;
+    GemmPlan candidate;
+    std::int64_t threads = limits.tile_team_size;
+    while (threads > 0 && !plan_tile(candidate, s, scalar, limits, tile, threads)) threads /= 2;
+    if (threads == 0) continue;
+    const auto tiles = [&](std::int64_t x) { return static_cast<double>(divide_up(x, tile)); };
+    // Multiplications, operands and loop of one step along k.
+    const double step = (tile + 2.) * tile + 6;
+    const double cost =
+        tiles(s.m) * tiles(s.n) * step * std::max(1., std::sqrt(128. / candidate.team_size));
+    if (found && cost >= least_cost) continue;
+    found = true;
+    least_cost = cost;
+    plan = candidate;
+  }
+  return found;
+}
+
 void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {
+  plan = {};
   plan.path = GemmPath::team;
   plan.vector_length = limits.vector_length;
   const std::int64_t tiles = divide_up(s.m, 4) * divide_up(s.n, 4);
@@ -54,18 +161,33 @@ void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) 
 GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimits& limits,
                    const GemmOptions& options) {
   GemmPlan plan;
-  const bool lane = lane_takes(shape);
-  if (options.path == GemmPath::lane && !lane)
-    throw invalid_argument("shoal::gemm", "options.path",
-                           "lane does not take m, n, k = " + std::to_string(shape.m) + ", " +
-                               std::to_string(shape.n) + ", " + std::to_string(shape.k) +
-                               ": it needs each to be at most " + std::to_string(lane_size));
   if (shape.m == 0 || shape.n == 0) {
     plan.path = options.path == GemmPath::automatic ? GemmPath::team : options.path;
     return plan; // nothing to compute: no teams
   }
-  if (lane && options.path != GemmPath::team) plan_lane(plan, shape, scalar, limits);
-  else plan_team(plan, shape, limits);
+  const auto refuse = [&](const std::string& why) {
+    throw invalid_argument("shoal::gemm", "options.path",
+                           std::string(to_string(options.path)) + " does not take m, n, k = " +
+                               std::to_string(shape.m) + ", " + std::to_string(shape.n) + ", " +
+                               std::to_string(shape.k) + ": " + why);
+  };
+  switch (options.path) {
+  case GemmPath::lane:
+    if (!lane_takes(shape)) refuse("it needs each to be at most " + std::to_string(lane_size));
+    plan_lane(plan, shape, scalar, limits);
+    break;
+  case GemmPath::tile:
+    if (!plan_tile(plan, shape, scalar, limits))
+      refuse("its smallest block needs " + std::to_string(plan.scratch_bytes) +
+             " bytes of scratch, and the backend has " + std::to_string(limits.tile_scratch_bytes));
+    break;
+  case GemmPath::team: plan_team(plan, shape, limits); break;
+  case GemmPath::automatic:
+    if (limits.tile_preferred && plan_tile(plan, shape, scalar, limits)) break;
+    if (lane_takes(shape)) plan_lane(plan, shape, scalar, limits);
+    else plan_team(plan, shape, limits);
+    break;
+  }
   return plan;
 }
 
@@ -74,6 +196,7 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
 std::ostream& shoal::operator<<(std::ostream& out, const GemmPlan& plan) {
   return out << "gemm plan: path " << to_string(plan.path) << ", league " << plan.league_size
              << ", team " << plan.team_size << " x " << plan.vector_length << ", "
-             << plan.matrices_per_team << " matrices a team, scratch " << plan.scratch_bytes
-             << " B";
+             << plan.matrices_per_team << " matrices a team, tile " << plan.tile << ", blocks "
+             << plan.block_m << " x " << plan.block_n << " x " << plan.block_k << ", scratch "
+             << plan.scratch_bytes << " B";
 }

@@ -3,6 +3,7 @@
 #define SHOAL_SRC_SVD_DISPATCH_HPP
 
 #include "src/launch.hpp"
+#include "src/svd/group_kernel.hpp"
 #include "src/svd/lane_kernel.hpp"
 #include "src/svd/team_kernel.hpp"
 
@@ -32,14 +33,18 @@ template <int N, class Exec, class T>
 void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
                   const SvdArguments<T>& arguments) {
   // A lane whose J does not fit in registers has no room for A either.
-  constexpr bool fits = sizeof(T) * N * N <= backend_traits<Exec>::lane_register_bytes;
+  using Traits = backend_traits<Exec>;
+  constexpr bool fits =
+      N <= Traits::register_columns && sizeof(T) * N * N <= Traits::lane_register_bytes;
   if constexpr (fits)
     if (arguments.a.rows == N) return run_lane_svd<N, true>(exec, plan, options, arguments);
-  run_lane_svd<N, false>(exec, plan, options, arguments);
+  if constexpr (sizeof(T) * N * N <= Traits::lane_matrix_bytes)
+    run_lane_svd<N, false>(exec, plan, options, arguments);
 }
 
-/// Instances for each scalar: 4 columns x (square, tall) x (with, without left vectors) of the lane
-/// kernel, 2 more where the backend has run-time columns, 1 of the team kernel.
+/// Instances for each scalar: up to 4 columns x (square, tall) x (with, without left vectors) of
+/// the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with, without) where
+/// the backend has them; 1 of the group and 1 of the team kernel.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
@@ -52,15 +57,27 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
               TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
     return;
   }
+  if (plan.path == SvdPath::group)
+    return launch<backend_traits<Exec>::group_lanes>(
+        "shoal::svd::group", exec, plan, GroupSvdKernel<Exec, T>(plan, arguments, options));
   switch (arguments.a.cols) {
   case 1: return run_lane_svd<1>(exec, plan, options, arguments);
   case 2: return run_lane_svd<2>(exec, plan, options, arguments);
   case 3: return run_lane_svd<3>(exec, plan, options, arguments);
   case 4: return run_lane_svd<4>(exec, plan, options, arguments);
-  default:
-    if constexpr (backend_traits<Exec>::run_time_columns > 0)
-      return run_lane_svd<0, false>(exec, plan, options, arguments);
+  default: break;
   }
+  if constexpr (backend_traits<Exec>::constant_columns > 4) {
+    switch (arguments.a.cols) {
+    case 5: return run_lane_svd<5>(exec, plan, options, arguments);
+    case 6: return run_lane_svd<6>(exec, plan, options, arguments);
+    case 7: return run_lane_svd<7>(exec, plan, options, arguments);
+    case 8: return run_lane_svd<8>(exec, plan, options, arguments);
+    default: break;
+    }
+  }
+  if constexpr (backend_traits<Exec>::run_time_columns > 0)
+    return run_lane_svd<0, false>(exec, plan, options, arguments);
 }
 
 } // namespace shoal::detail

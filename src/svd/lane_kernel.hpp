@@ -20,7 +20,7 @@ namespace shoal::detail {
 /// of S; the tile of Vt; and the work space that is not in registers. Two barriers a run: after A
 /// has come in, and before the results go out.
 ///
-/// \tparam N       columns; 0: known at run time only, work space in scratch
+/// \tparam N       columns; 0: known at run time only
 /// \tparam Square  m = N, so that A lives in registers too
 template <class Exec, class T, int N, bool Square, bool LeftVectors>
 class LaneSvdKernel {
@@ -33,9 +33,11 @@ public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int max_cols = N ? N : Traits::run_time_columns;
   static constexpr int width = lane_width<V>;
+  /// Whether L and J are in scratch and loops over columns are not unrolled.
+  static constexpr bool in_scratch = N == 0 || N > Traits::register_columns;
   /// J leaves the registers where it would push others out of them.
-  static constexpr bool rotations_in_scratch = LeftVectors && N > 0 &&
-                                               sizeof(T) * N* N > Traits::lane_register_bytes;
+  static constexpr bool rotations_in_scratch =
+      LeftVectors && !in_scratch && sizeof(T) * N * N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
       : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
@@ -106,11 +108,14 @@ private:
       return lane::svd<LeftVectors, max_cols>(matrix, l, j, m, n, m_request, store_s, store_u,
                                               store_vt);
     };
-    if constexpr (N == 0) {
-      V* const l_data = reinterpret_cast<V*>(work);
-      lane::MemoryMatrix<V> l{l_data, m_cols, 1};
-      lane::MemoryMatrix<V> j{l_data + m_cols * m_cols, m_cols, 1};
-      return run(a, l, j, m_rows, m_cols);
+    if constexpr (in_scratch) {
+      // The matrices of a team interleaved: its lanes side by side.
+      const int lanes = m_lanes / width, pitch = m_cols * lanes;
+      V* const l_data = reinterpret_cast<V*>(work) + (width > 1 ? 0 : lane);
+      lane::MemoryMatrix<V> l{l_data, pitch, lanes};
+      lane::MemoryMatrix<V> j{l_data + m_cols * pitch, pitch, lanes};
+      if constexpr (N == 0) return run(a, l, j, m_rows, m_cols);
+      else return run(a, l, j, m_rows, Rolled<N>());
     } else {
       constexpr std::integral_constant<int, N> n{};
       lane::RegisterMatrix<V, N, N> l;

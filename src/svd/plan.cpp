@@ -7,6 +7,7 @@
 #include <shoal/team/svd.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <utility>
 
@@ -30,7 +31,7 @@ std::size_t lane_scratch(const Problem& p, const BackendLimits& limits, int team
   std::size_t bytes = tile(p.m * p.n, p.scalar.bytes) + tile(p.n, p.scalar.real_bytes());
   if (p.right) bytes += tile(p.n * p.n, p.scalar.bytes);
   const std::size_t square = p.scalar.bytes * static_cast<std::size_t>(p.n * p.n);
-  if (p.n > limits.register_columns) bytes += 2 * tile(p.n * p.n, p.scalar.bytes);
+  if (p.n > limits.register_columns) bytes += (p.left ? 2 : 1) * tile(p.n * p.n, p.scalar.bytes);
   else if (p.left && square > limits.lane_register_bytes) bytes += tile(p.n * p.n, p.scalar.bytes);
   return bytes;
 }
@@ -38,6 +39,7 @@ std::size_t lane_scratch(const Problem& p, const BackendLimits& limits, int team
 /// Whether the lane kernel takes the shape, and with how many threads: as many as fit.
 int lane_team_size(const Problem& p, const BackendLimits& limits) {
   if (p.n < 1 || p.n > limits.lane_columns || p.completed ||
+      p.scalar.bytes * static_cast<std::size_t>(p.n * p.n) > limits.lane_matrix_bytes ||
       p.m > static_cast<std::int64_t>(limits.scratch_bytes))
     return 0;
   for (int size = limits.lane_team_size; size >= limits.lane_team_size_least; size /= 2)
@@ -53,6 +55,26 @@ void plan_lane(SvdPlan& plan, const Problem& p, const BackendLimits& limits, int
   plan.matrices_per_team = lanes * limits.lane_runs;
   plan.league_size = divide_up(p.batch, plan.matrices_per_team);
   plan.scratch_bytes = lane_scratch(p, limits, team_size);
+}
+
+/// False where the scratch does not hold one matrix.
+bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  const std::size_t each =
+      team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left).total();
+  if (each > limits.group_scratch_bytes) return false;
+  plan.path = SvdPath::group;
+  // A lane works on one pair of columns at a time.
+  while (plan.vector_length < limits.vector_length && 2 * plan.vector_length < p.n)
+    plan.vector_length *= 2;
+  const auto fit = static_cast<int>(std::min<std::size_t>(limits.group_scratch_bytes / each, 1024));
+  plan.team_size = std::clamp(limits.group_lanes / plan.vector_length, 1, fit);
+  const int of_a_warp = std::max(1, limits.vector_length / plan.vector_length);
+  if (plan.team_size > of_a_warp) plan.team_size -= plan.team_size % of_a_warp;
+  plan.matrices_per_team = plan.team_size;
+  plan.league_size =
+      std::min<std::int64_t>(divide_up(p.batch, plan.team_size), std::numeric_limits<int>::max());
+  plan.scratch_bytes = each * static_cast<std::size_t>(plan.team_size);
+  return true;
 }
 
 void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
@@ -90,15 +112,31 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
                         tall == Vectors::full && m > n,
                         scalar};
   const int lane_team = lane_team_size(problem, limits);
-  if (options.path == SvdPath::lane && lane_team == 0)
+  const auto refuse = [&](const std::string& needs) {
     throw invalid_argument("shoal::svd", "options.path",
-                           "lane does not take this shape (" + std::to_string(shape.m) + " x " +
-                               std::to_string(shape.n) + "): it needs 1 to " +
-                               std::to_string(limits.lane_columns) +
-                               " columns, no completed vectors, and rows that fit in scratch");
-  if (options.path == SvdPath::lane || (options.path == SvdPath::automatic && lane_team > 0))
+                           std::string(to_string(options.path)) + " does not take this shape (" +
+                               std::to_string(shape.m) + " x " + std::to_string(shape.n) +
+                               "): it needs " + needs);
+  };
+  switch (options.path) {
+  case SvdPath::lane:
+    if (lane_team == 0)
+      refuse("1 to " + std::to_string(limits.lane_columns) +
+             " columns, no completed vectors, and rows that fit in scratch");
     plan_lane(plan, problem, limits, lane_team);
-  else plan_team(plan, problem, limits);
+    break;
+  case SvdPath::group:
+    if (!plan_group(plan, problem, limits))
+      refuse("a working set of at most " + std::to_string(limits.group_scratch_bytes) +
+             " bytes, the scratch of a team");
+    break;
+  case SvdPath::team: plan_team(plan, problem, limits); break;
+  case SvdPath::automatic:
+    if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
+    else if (n > limits.group_columns || !plan_group(plan, problem, limits))
+      plan_team(plan, problem, limits);
+    break;
+  }
   return plan;
 }
 

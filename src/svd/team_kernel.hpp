@@ -51,7 +51,8 @@ public:
     char* const tall = place(m_size.tall);
     const auto m = static_cast<int>(m_args.a.rows), n = static_cast<int>(m_args.a.cols);
     for (std::int64_t b = member.league_rank(); b < m_args.a.batch; b += member.league_size()) {
-      team::detail::Svd<T, Member> svd(member, m, n, m_left, small, square, tall);
+      using Crew = team::detail::TeamCrew<Member>;
+      team::detail::Svd<T, Crew> svd({member}, m, n, m_left, small, square, tall);
       const auto s = m_args.s.matrix(b);
       const int info = svd.decompose(
           m_args.a.matrix(b), m_args.u.matrix(b), [&](int k) -> auto& { return s(k, 0); },

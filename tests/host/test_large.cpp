@@ -15,6 +15,7 @@ template <class T>
 class Large : public ::testing::Test {};
 TYPED_TEST_SUITE(Large, Scalars, ScalarNames);
 
+constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 constexpr std::int64_t sizes[] = {65535, 65536, 65537, 1000003};
 
 /// The same small set of matrices over and over: every one of a large batch is compared with the
@@ -57,6 +58,9 @@ TYPED_TEST(Large, GemmOfManyMatrices) {
       }
       for (const std::int64_t batch : sizes) {
         if (batch > 100000 && (n != 2 || sizeof(T) > 8)) continue; // time
+        // Teams of several threads, which a CPU runs by request only, wait for each other at
+        // length.
+        if (path == GemmPath::tile && on_host) continue;
         for (const Layout layout : {Layout::right, Layout::left}) {
           const HostBatch<T> c = product(repeat(a, batch), repeat(b, batch), layout, path);
           std::int64_t wrong = 0;

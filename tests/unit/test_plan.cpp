@@ -36,6 +36,12 @@ BackendLimits gpu() {
   x.vector_length = 32;
   x.teams_at_once = 2112;
   x.scratch_bytes = 100 << 10;
+  x.group_columns = 32;
+  x.group_lanes = 256;
+  x.group_scratch_bytes = 46 << 10;
+  x.tile_preferred = true;
+  x.tile_team_size = 256;
+  x.tile_scratch_bytes = 46 << 10;
   return x;
 }
 /// Like a CPU: a team is a thread, a lane a slot of a vector register.
@@ -47,6 +53,9 @@ BackendLimits cpu() {
   x.lane_scratch_bytes = 1 << 20;
   x.teams_at_once = 8;
   x.scratch_bytes = 1 << 20;
+  x.group_scratch_bytes = 1 << 20;
+  x.tile_team_size = 4;
+  x.tile_scratch_bytes = 1 << 20;
   return x;
 }
 /// Hardly anything.
@@ -81,15 +90,57 @@ TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
               ASSERT_GE(plan.team_size, 1);
               ASSERT_GE(plan.vector_length, 1);
               ASSERT_GE(plan.matrices_per_team, 1);
-              ASSERT_GE(plan.league_size * plan.matrices_per_team, batch);
-              ASSERT_LT((plan.league_size - 1) * plan.matrices_per_team, batch)
+              const bool tile = plan.path == GemmPath::tile;
+              const std::int64_t blocks = tile ? ((m + plan.block_m - 1) / plan.block_m) *
+                                                     ((n + plan.block_n - 1) / plan.block_n)
+                                               : 1;
+              ASSERT_GE(plan.league_size * plan.matrices_per_team, batch * blocks);
+              ASSERT_LT((plan.league_size / blocks - 1) * plan.matrices_per_team, batch)
                   << "teams without work";
               ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
-              const std::size_t most =
-                  plan.path == GemmPath::lane ? limits.lane_scratch_bytes : limits.scratch_bytes;
-              ASSERT_LE(plan.scratch_bytes, most);
-              ASSERT_LE(plan.team_size, std::max(limits.team_size, limits.lane_team_size));
+              ASSERT_LE(plan.scratch_bytes, tile ? limits.tile_scratch_bytes
+                                            : plan.path == GemmPath::lane
+                                                ? limits.lane_scratch_bytes
+                                                : limits.scratch_bytes);
+              ASSERT_LE(plan.team_size, tile ? limits.tile_team_size
+                                             : std::max(limits.team_size, limits.lane_team_size));
             }
+}
+
+TEST(GemmPlan, EveryTileStagesWhatItsThreadsHold) {
+  for (const ScalarSize& scalar : scalars)
+    for (const int tile : {2, 3, 4, 5, 6, 8})
+      for (const std::int64_t m : extents)
+        for (const std::int64_t n : extents)
+          for (const std::int64_t k : {1, 4, 5, 64, 3000}) {
+            if (m == 0 || n == 0) continue;
+            BackendLimits limits = gpu();
+            limits.tile = tile;
+            GemmOptions options;
+            options.path = GemmPath::tile;
+            GemmPlan plan;
+            try {
+              plan = plan_gemm({1000, m, n, k}, scalar, limits, options);
+            } catch (const shoal::invalid_argument&) {
+              // A thousand of the largest need more teams than a league has where tiles are small.
+              EXPECT_TRUE((scalar.is_complex && tile > 5) || m * n > 1000000000)
+                  << m << " " << n << ", tile " << tile;
+              continue;
+            }
+            SCOPED_TRACE(::testing::Message() << plan << " for " << m << " " << n << " " << k);
+            ASSERT_EQ(plan.tile, tile);
+            const auto up = [&](int x) { return (x + tile - 1) / tile; };
+            ASSERT_LE(up(plan.block_m) * up(plan.block_n) * plan.matrices_per_team, plan.team_size);
+            ASSERT_LE(plan.team_size, limits.tile_team_size);
+            const std::size_t one_panel =
+                scalar.bytes * static_cast<std::size_t>(plan.matrices_per_team) *
+                static_cast<std::size_t>((plan.block_m + plan.block_n) * plan.block_k);
+            ASSERT_GE(plan.scratch_bytes, plan.block_k < k ? 2 * one_panel : one_panel);
+            if (plan.matrices_per_team > 1) {
+              ASSERT_GE(plan.block_m, m) << "only whole matrices go side by side";
+              ASSERT_GE(plan.block_n, n);
+            }
+          }
 }
 
 TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
@@ -106,8 +157,8 @@ TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
       } catch (const shoal::invalid_argument& e) {
         EXPECT_EQ(e.function(), "shoal::gemm");
         EXPECT_EQ(e.argument(), "options.path");
-        EXPECT_FALSE(path == GemmPath::automatic || path == GemmPath::team) << e.what();
-        EXPECT_FALSE(path == GemmPath::lane && n <= 4) << e.what();
+        EXPECT_EQ(path, GemmPath::lane) << e.what();
+        EXPECT_GT(n, 4) << e.what();
       }
     }
 }
@@ -154,6 +205,16 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_GE(plan.team_size, limits.lane_team_size_least);
                 ASSERT_LE(plan.team_size, limits.lane_team_size);
                 ASSERT_LE(std::min(m, n), limits.lane_columns);
+              } else if (plan.path == SvdPath::group) {
+                // Teams walk on where the batch needs more of them than a league can have.
+                const std::int64_t teams =
+                    (batch + plan.matrices_per_team - 1) / plan.matrices_per_team;
+                ASSERT_EQ(plan.league_size,
+                          std::min<std::int64_t>(teams, std::numeric_limits<int>::max()));
+                ASSERT_LE(plan.scratch_bytes, limits.group_scratch_bytes);
+                ASSERT_EQ(plan.workspace_bytes(), 0u);
+                ASSERT_LE(plan.team_size * plan.vector_length, limits.group_lanes);
+                ASSERT_LE(std::min(m, n), limits.group_columns);
               } else {
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);

@@ -21,9 +21,11 @@ TEST(Types, HaveNames) {
   EXPECT_STREQ(to_string(GemmPath::automatic), "automatic");
   EXPECT_STREQ(to_string(GemmPath::lane), "lane");
   EXPECT_STREQ(to_string(GemmPath::team), "team");
+  EXPECT_STREQ(to_string(GemmPath::tile), "tile");
   EXPECT_STREQ(to_string(SvdPath::automatic), "automatic");
   EXPECT_STREQ(to_string(SvdPath::lane), "lane");
   EXPECT_STREQ(to_string(SvdPath::team), "team");
+  EXPECT_STREQ(to_string(SvdPath::group), "group");
   EXPECT_STREQ(to_string(static_cast<Op>('x')), "invalid");
   EXPECT_STREQ(to_string(static_cast<Vectors>('x')), "invalid");
   EXPECT_STREQ(to_string(static_cast<GemmPath>(77)), "invalid");

@@ -64,9 +64,9 @@ struct BatchRef {
     return t;
   }
 
-  operator BatchRef<const T>() const
-    requires(!std::is_const_v<T>)
-  {
+  template <class U>
+    requires std::is_same_v<U, const T>
+  operator BatchRef<U>() const {
     return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride};
   }
 };

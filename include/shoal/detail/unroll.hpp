@@ -12,23 +12,58 @@
 #if defined(__CUDACC__) || defined(__clang__)
 #define SHOAL_UNROLL _Pragma("unroll")
 #define SHOAL_DO_NOT_UNROLL _Pragma("unroll 1")
+#define SHOAL_UNROLL_BY_4 _Pragma("unroll 4") // loops of run-time length only
 #else
 #define SHOAL_UNROLL
 #define SHOAL_DO_NOT_UNROLL
+#define SHOAL_UNROLL_BY_4
 #endif
 
 namespace shoal::detail {
 
+/// An extent that is known at compile time, of loops that are not to be unrolled: the matrix is in
+/// memory, and the code would grow with the square of its size.
+template <int N>
+struct Rolled {
+  KOKKOS_FUNCTION constexpr operator int() const { return N; }
+};
+template <class Extent>
+inline constexpr bool is_unrolled = !std::is_same_v<Extent, int>;
+template <int N>
+inline constexpr bool is_unrolled<Rolled<N>> = false;
+
+/// The same extent of the inner loops along one column, which are unrolled where it is known.
+template <class Extent>
+KOKKOS_FUNCTION constexpr Extent along(Extent n) {
+  return n;
+}
+template <int N>
+KOKKOS_FUNCTION constexpr std::integral_constant<int, N> along(Rolled<N>) {
+  return {};
+}
+
 /// f(from), ..., f(to - 1): unrolled where `to` is a std::integral_constant, and a plain loop where
-/// it is a number, since unrolling that costs registers and gains nothing.
+/// it is a number or Rolled, since unrolling that costs registers and gains nothing.
 template <class Extent, class F>
 KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
-  if constexpr (std::is_same_v<Extent, int>) {
+  if constexpr (!is_unrolled<Extent>) {
     SHOAL_DO_NOT_UNROLL
     for (int i = from; i < to; ++i) f(i);
   } else {
     SHOAL_UNROLL
     for (int i = from; i < to; ++i) f(i);
+  }
+}
+
+/// f(0), ..., f(to - 1) for to <= n: unrolled where n is.
+template <class Extent, class F>
+KOKKOS_FUNCTION void loop_before(int to, Extent, const F& f) {
+  if constexpr (is_unrolled<Extent>) {
+    SHOAL_UNROLL
+    for (int i = 0; i < to; ++i) f(i);
+  } else {
+    SHOAL_DO_NOT_UNROLL
+    for (int i = 0; i < to; ++i) f(i);
   }
 }
 
@@ -38,7 +73,7 @@ KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
 template <class V, class Extent, class F>
 KOKKOS_FUNCTION V sum(int from, Extent to, const V& zero, const F& f) {
   V total = zero;
-  if constexpr (std::is_same_v<Extent, int>) {
+  if constexpr (!is_unrolled<Extent>) {
     constexpr int block = 16;
     for (int begin = from; begin < to; begin += block) {
       const int end = begin + block < to ? begin + block : to;

@@ -39,13 +39,13 @@ KOKKOS_FUNCTION void gemm(int m, int n, int k, const V& alpha, const A& a, const
       if (p >= k) continue;
       const V left = a.get(i, p);
       SHOAL_UNROLL
-      for (int j = 0; j < MaxSize; ++j) sum[j] += left * right[p][j];
+      for (int j = 0; j < MaxSize; ++j) sum[j] = multiply_add(left, right[p][j], sum[j]);
     }
     SHOAL_UNROLL
     for (int j = 0; j < MaxSize; ++j) {
       if (j >= n) continue;
       V v = alpha * sum[j];
-      if (reads_c) v += beta * c.get(i, j);
+      if (reads_c) v = multiply_add(beta, c.get(i, j), v);
       store(i, j, v);
     }
   }

@@ -95,16 +95,13 @@ struct PivotedQr {
     using I = integer_t<V>;
     I e[MaxCols];
     R norm[MaxCols];
-    SHOAL_UNROLL
-    for (int j = 0; j < n; ++j) {
+    loop(0, n, [&](int j) {
       column[j] = I(j);
       e[j] = I(0);
       rescale_column(a, 0, m, j, mask_t<V>(true), e[j]);
-    }
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) {
-      SHOAL_UNROLL
-      for (int j = k; j < n; ++j) {
+    });
+    loop(0, n, [&](int k) {
+      loop(k, n, [&](int j) {
         norm[j] = column_norm_squared(a, k, m, j);
         const mask_t<V> low = norm[j] < R(rescale_below<V>);
         if (any_of(low)) {
@@ -112,7 +109,7 @@ struct PivotedQr {
           norm[j] = column_norm_squared(a, k, m, j);
         }
         norm[j] = select(e[j] < I(least_exponent<V>), R(0), norm[j]);
-      }
+      });
       pivot_column(a, l, e, norm, k, m, n);
       if (k + 1 < m) {
         pivot_row(a, k, m, n);
@@ -122,27 +119,25 @@ struct PivotedQr {
         tau[k] = R(0);
       }
       store_row(a, l, e, norm[k] == R(0), k, n);
-    }
+    });
   }
 
   /// Overwrites a (m x n, Householder vectors) with the first n columns of Q.
   template <class A, class Rows, class Cols>
   KOKKOS_FUNCTION void form_q(A& a, Rows m, Cols n) const {
     using R = real_t<V>;
-    SHOAL_UNROLL
-    for (int kk = 0; kk < n; ++kk) {
+    loop(0, n, [&](int kk) {
       const int k = n - 1 - kk;
-      SHOAL_UNROLL
-      for (int j = k + 1; j < n; ++j) {
+      loop(k + 1, n, [&](int j) {
         // Row k of this column is zero until now.
         const V w = tau[k] * inner_product(a, k + 1, m, k, j);
         a.set(k, j, -w);
-        loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
-      }
+        loop(k + 1, m, [&](int i) { a.set(i, j, multiply_add(a.get(i, k), -w, a.get(i, j))); });
+      });
       a.set(k, k, V(R(1) - tau[k]));
       loop(k + 1, m, [&](int i) { a.set(i, k, -(tau[k] * a.get(i, k))); });
       a.swap_rows(k, row[k], m, k, n);
-    }
+    });
   }
 
 private:
@@ -153,24 +148,21 @@ private:
     using I = integer_t<V>;
     I best(k);
     I best_key = magnitude_key(norm[k], e[k]);
-    SHOAL_UNROLL
-    for (int j = k + 1; j < n; ++j) {
+    loop(k + 1, n, [&](int j) {
       const I key = magnitude_key(norm[j], e[j]);
       const auto better = key > best_key;
       best = select(better, I(j), best);
       best_key = select(better, key, best_key);
-    }
-    SHOAL_UNROLL
-    for (int j = k + 1; j < n; ++j) {
+    });
+    loop(k + 1, n, [&](int j) {
       const auto here = best == I(j);
-      if (!any_of(here)) continue;
+      if (!any_of(here)) return;
       loop(k, m, [&](int i) { a.swap_where(here, i, k, i, j); });
-      SHOAL_UNROLL
-      for (int i = 0; i < k; ++i) l.swap_where(here, k, i, j, i);
+      loop_before(k, n, [&](int i) { l.swap_where(here, k, i, j, i); });
       swap_where(here, e[k], e[j]);
       swap_where(here, norm[k], norm[j]);
       swap_where(here, column[k], column[j]);
-    }
+    });
   }
 
   /// Brings the largest entry of the pivot column to row k.
@@ -207,12 +199,11 @@ private:
     });
     tau[k] = select(zero, R(0), R(2) / (R(1) + tail));
     a.set(k, k, beta);
-    SHOAL_UNROLL
-    for (int j = k + 1; j < n; ++j) {
+    loop(k + 1, n, [&](int j) {
       const V w = tau[k] * (a.get(k, j) + inner_product(a, k + 1, m, k, j));
       a.set(k, j, a.get(k, j) - w);
-      loop(k + 1, m, [&](int i) { a.set(i, j, a.get(i, j) - a.get(i, k) * w); });
-    }
+      loop(k + 1, m, [&](int i) { a.set(i, j, multiply_add(a.get(i, k), -w, a.get(i, j))); });
+    });
   }
 
   /// Column k of L = R^H from row k of R.
@@ -223,13 +214,12 @@ private:
     using I = integer_t<V>;
     const I own = shoal::detail::exponent(max_part(a.get(k, k)));
     exponent[k] = select(zero, dependent_exponent<V>(), e[k] + own);
-    SHOAL_UNROLL
-    for (int j = 0; j < k; ++j) l.set(j, k, V(R(0)));
+    loop_before(k, n, [&](int j) { l.set(j, k, V(R(0))); });
     l.set(k, k, select(zero, V(R(1)), power_of_two<R>(I(0) - own) * conjugate(a.get(k, k))));
-    SHOAL_UNROLL
-    for (int j = k + 1; j < n; ++j)
+    loop(k + 1, n, [&](int j) {
       l.set(j, k,
             select(zero, V(R(0)), power_of_two<R>(e[j] - e[k] - own) * conjugate(a.get(k, j))));
+    });
   }
 };
 
@@ -243,25 +233,28 @@ struct Rotation {
   R pp, pq, qp, qq, c, s;
   V phase;
 
-  /// From app = |p|^2, aqq = |q|^2, apq = p^H q in the lanes where `active` holds; the identity in
-  /// the others. The root of t^2 + t (App - Aqq) / Apq - 1 is taken without dividing by Apq or by
-  /// d, so that equal norms (t = 1) and d = 0 (a dependent column) need no special case.
+  /// From app = |p|^2, aqq = |q|^2, apq = p^H q, d = 2^(e_q - e_p) and its inverse in the lanes
+  /// where `active` holds; the identity in the others. The root t of t^2 + t (App - Aqq) / Apq - 1
+  /// is taken without dividing by Apq or by d, so that equal norms (t = 1) and d = 0 (a dependent
+  /// column) need no special case: with r^2 = h^2 + (2 g d)^2 the cosine's square is (1 + |h| / r)
+  /// / 2, and two reciprocal square roots give everything.
   KOKKOS_FUNCTION Rotation(const mask_t<V>& active, const R& app, const R& aqq, const V& apq,
-                           const integer_t<V>& e_p, const integer_t<V>& e_q) {
-    const R d = power_of_two<R>(e_q - e_p);
+                           const R& d, const R& d_inverse) {
+    const R half(number_t<V>(0.5));
     phase = select(active, conjugate(phase_of(apq)), V(R(1)));
     const R g = real_part(phase * apq);
     const R h = app - aqq * d * d;
     const R gd = (g + g) * d;
-    const R tau = (g + g) / (magnitude(h) + square_root(h * h + gd * gd));
+    const R r_inverse = reciprocal_sqrt(h * h + gd * gd);
+    const R cosine2 = half + half * (magnitude(h) * r_inverse);
+    const R cosine_inverse = reciprocal_sqrt(cosine2);
+    const R tau = g * r_inverse * (cosine_inverse * cosine_inverse);
     const R t = tau * d;
-    const R w = R(1) + t * t;
-    R cosine = reciprocal_sqrt(w);
+    R cosine = cosine2 * cosine_inverse;
     // One step of Newton: J stays orthogonal only as well as c^2 (1 + t^2) = 1 holds.
-    cosine += R(number_t<V>(0.5)) * cosine * (R(1) - cosine * cosine * w);
+    cosine += half * cosine * (R(1) - cosine * cosine * (R(1) + t * t));
     const R sine = t * cosine;
     const auto exchange = h < R(0); // q is the larger: turn by pi/2 less
-    const R d_inverse = power_of_two<R>(e_p - e_q);
     c = select(active, select(exchange, sine, cosine), R(1));
     s = select(active, select(exchange, cosine, sine), R(0));
     pp = qq = c;
@@ -269,21 +262,30 @@ struct Rotation {
     qp = select(active, -select(exchange, cosine * d_inverse, tau * cosine), R(0));
   }
 
-  template <class M>
-  KOKKOS_FUNCTION static void apply(M& x, int p, int q, int i, const V& phase, const R& pp,
-                                    const R& pq, const R& qp, const R& qq) {
-    const V a = x.get(i, p);
-    const V b = phase * x.get(i, q);
-    x.set(i, p, pp * a + pq * b);
-    x.set(i, q, qp * a + qq * b);
+  /// The i-th entries x of p and y of q.
+  KOKKOS_FUNCTION void turn_scaled(V& x, V& y) const {
+    const V a = x, b = phase * y;
+    x = pp * a + pq * b;
+    y = qp * a + qq * b;
+  }
+  KOKKOS_FUNCTION void turn(V& x, V& y) const {
+    const V a = x, b = phase * y;
+    x = c * a + s * b;
+    y = c * b - s * a;
   }
   template <class L>
   KOKKOS_FUNCTION void turn_scaled(L& l, int p, int q, int i) const {
-    apply(l, p, q, i, phase, pp, pq, qp, qq);
+    V x = l.get(i, p), y = l.get(i, q);
+    turn_scaled(x, y);
+    l.set(i, p, x);
+    l.set(i, q, y);
   }
   template <class J>
   KOKKOS_FUNCTION void turn(J& j, int p, int q, int i) const {
-    apply(j, p, q, i, phase, c, s, -s, c);
+    V x = j.get(i, p), y = j.get(i, q);
+    turn(x, y);
+    j.set(i, p, x);
+    j.set(i, q, y);
   }
 };
 
@@ -295,15 +297,15 @@ KOKKOS_FUNCTION R orthogonality_tolerance_squared(int n) {
   return R(u * u * Kokkos::sqrt(number_t<R>(n)));
 }
 
-/// Whether columns p < q are still to be turned: not orthogonal, or the larger not first.
+/// Whether columns p < q are still to be turned: not orthogonal, or the larger not first. d =
+/// 2^(e_q
+/// - e_p).
 template <class R, class V>
-KOKKOS_FUNCTION mask_t<V> needs_rotation(const R& app, const R& aqq, const V& apq,
-                                         const integer_t<V>& e_p, const integer_t<V>& e_q, int n) {
+KOKKOS_FUNCTION mask_t<V> needs_rotation(const R& app, const R& aqq, const V& apq, const R& d,
+                                         const R& tolerance_squared) {
   // Norms that agree to rounding count as sorted, else rounding could exchange them for ever.
   const R slack(number_t<V>(1) + 16 * unit_roundoff<R>);
-  const R d = power_of_two<R>(e_q - e_p);
-  return norm_squared(apq) > orthogonality_tolerance_squared<R>(n) * app * aqq ||
-         aqq * d * d > slack * app;
+  return norm_squared(apq) > tolerance_squared * app * aqq || aqq * d * d > slack * app;
 }
 
 /// One-sided Jacobi on the n scaled columns of l, cyclic by rows. J (n x n) is multiplied by the
@@ -315,25 +317,23 @@ KOKKOS_FUNCTION integer_t<V> jacobi(L& l, J& rotations, integer_t<V>* e, Cols n,
   using R = real_t<V>;
   using I = integer_t<V>;
   I sweeps(0);
+  const R tolerance_squared = orthogonality_tolerance_squared<R>(n);
   converged = mask_t<V>(n <= 1);
   for (int sweep = 0; sweep < max_sweeps && any_of(!converged); ++sweep) {
     mask_t<V> turned(false);
-    SHOAL_UNROLL
-    for (int p = 0; p < n - 1; ++p) {
-      SHOAL_UNROLL
-      for (int q = p + 1; q < n; ++q) {
+    loop(0, n, [&](int p) {
+      loop(p + 1, n, [&](int q) {
         V apq(R(0));
         R app(0), aqq(0);
         const auto products = [&] {
           apq = V(R(0));
           app = aqq = R(0);
-          SHOAL_UNROLL
-          for (int i = 0; i < n; ++i) {
+          loop(0, along(n), [&](int i) {
             const V x = l.get(i, p), y = l.get(i, q);
             apq = conj_multiply_add(x, y, apq);
             app += norm_squared(x);
             aqq += norm_squared(y);
-          }
+          });
         };
         products();
         const auto low = app < R(rescale_below<V>) || aqq < R(rescale_below<V>);
@@ -342,18 +342,17 @@ KOKKOS_FUNCTION integer_t<V> jacobi(L& l, J& rotations, integer_t<V>* e, Cols n,
           rescale_column(l, 0, n, q, low, e[q]);
           products();
         }
-        const auto active = needs_rotation(app, aqq, apq, e[p], e[q], n);
+        const R d = power_of_two<R>(e[q] - e[p]);
+        const auto active = needs_rotation(app, aqq, apq, d, tolerance_squared);
         turned = turned || active;
-        if (!any_of(active)) continue;
-        const Rotation<V> rotation(active, app, aqq, apq, e[p], e[q]);
-        SHOAL_UNROLL
-        for (int i = 0; i < n; ++i) rotation.turn_scaled(l, p, q, i);
+        if (!any_of(active)) return;
+        const Rotation<V> rotation(active, app, aqq, apq, d, power_of_two<R>(e[p] - e[q]));
+        loop(0, along(n), [&](int i) { rotation.turn_scaled(l, p, q, i); });
         if constexpr (Accumulate) {
-          SHOAL_UNROLL
-          for (int i = 0; i < n; ++i) rotation.turn(rotations, p, q, i);
+          loop(0, along(n), [&](int i) { rotation.turn(rotations, p, q, i); });
         }
-      }
-    }
+      });
+    });
     sweeps = sweeps + select(converged, I(0), I(1));
     converged = !turned;
   }
@@ -390,20 +389,15 @@ namespace detail {
 template <class J, class Cols, class V = typename J::Value>
 KOKKOS_FUNCTION void reorthogonalise(J& j, Cols n) {
   using R = real_t<V>;
-  SHOAL_UNROLL
-  for (int p = 0; p < n; ++p) {
-    const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - column_norm_squared(j, 0, n, p));
-    SHOAL_UNROLL
-    for (int i = 0; i < n; ++i) j.set(i, p, length * j.get(i, p));
-    SHOAL_UNROLL
-    for (int q = p + 1; q < n; ++q) {
+  loop(0, n, [&](int p) {
+    const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - column_norm_squared(j, 0, along(n), p));
+    loop(0, along(n), [&](int i) { j.set(i, p, length * j.get(i, p)); });
+    loop(p + 1, n, [&](int q) {
       V dot(R(0));
-      SHOAL_UNROLL
-      for (int i = 0; i < n; ++i) dot = conj_multiply_add(j.get(i, p), j.get(i, q), dot);
-      SHOAL_UNROLL
-      for (int i = 0; i < n; ++i) j.set(i, q, j.get(i, q) - j.get(i, p) * dot);
-    }
-  }
+      loop(0, along(n), [&](int i) { dot = conj_multiply_add(j.get(i, p), j.get(i, q), dot); });
+      loop(0, along(n), [&](int i) { j.set(i, q, multiply_add(j.get(i, p), -dot, j.get(i, q))); });
+    });
+  });
 }
 
 /// The largest of the entries x(0), ..., x(m - 1) by magnitude, one by one.
@@ -424,12 +418,11 @@ struct Largest {
 template <class A, class J, int MaxCols, class Cols, class V = typename A::Value>
 KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n,
                                   V (&product)[MaxCols]) {
-  SHOAL_UNROLL
-  for (int k = 0; k < n; ++k) {
+  loop(0, along(n), [&](int k) {
     product[k] = V(real_t<V>(0));
-    SHOAL_UNROLL
-    for (int p = 0; p < n; ++p) product[k] += a.get(i, p) * rotations.get(p, k);
-  }
+    loop(0, along(n),
+         [&](int p) { product[k] = multiply_add(a.get(i, p), rotations.get(p, k), product[k]); });
+  });
 }
 
 } // namespace detail
@@ -462,19 +455,13 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   using I = integer_t<V>;
 
   R not_finite(0); // becomes NaN
-  loop(0, m, [&](int i) {
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) not_finite += poison(a.get(i, k));
-  });
+  loop(0, m, [&](int i) { loop(0, n, [&](int k) { not_finite += poison(a.get(i, k)); }); });
 
   detail::PivotedQr<V, MaxCols> qr;
   qr.factor(a, l, m, n);
   if constexpr (LeftVectors) {
-    SHOAL_UNROLL
-    for (int i = 0; i < n; ++i) {
-      SHOAL_UNROLL
-      for (int k = 0; k < n; ++k) rotations.set(i, k, V(R(i == k ? 1 : 0)));
-    }
+    loop(0, n,
+         [&](int i) { loop(0, n, [&](int k) { rotations.set(i, k, V(R(i == k ? 1 : 0))); }); });
   }
   mask_t<V> converged;
   const I sweeps =
@@ -491,38 +478,32 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
         loop(0, m, [&](int i) {
           V row[MaxCols];
           detail::multiply_row(a, rotations, i, n, row);
-          SHOAL_UNROLL
-          for (int k = 0; k < n; ++k) largest[k].see(row[k], norm_squared(row[k]));
+          loop(0, n, [&](int k) { largest[k].see(row[k], norm_squared(row[k])); });
         });
     }
     // U(:, k) = Q J(:, k) and V(:, k) = P L(:, k) / |L(:, k)| are multiplied by one phase.
-    SHOAL_UNROLL
-    for (int k = 0; k < n; ++k) {
+    loop(0, n, [&](int k) {
       if (request.signs == SignRule::right) {
-        SHOAL_UNROLL
-        for (int i = 0; i < n; ++i) largest[k].see(l.get(i, k), norm_squared(l.get(i, k)));
+        loop(0, n, [&](int i) { largest[k].see(l.get(i, k), norm_squared(l.get(i, k))); });
       }
       const V phase = conjugate(phase_of(largest[k].value));
-      SHOAL_UNROLL
-      for (int i = 0; i < n; ++i) {
+      loop(0, n, [&](int i) {
         l.set(i, k, phase * l.get(i, k));
         if constexpr (LeftVectors) rotations.set(i, k, phase * rotations.get(i, k));
-      }
-    }
+      });
+    });
   }
   if constexpr (LeftVectors) {
     loop(0, m, [&](int i) {
       V row[MaxCols];
       detail::multiply_row(a, rotations, i, n, row);
-      SHOAL_UNROLL
-      for (int k = 0; k < n; ++k) store_u(i, k, row[k] + V(not_finite));
+      loop(0, along(n), [&](int k) { store_u(i, k, row[k] + V(not_finite)); });
     });
   }
 
   R previous(0), cutoff(0);
-  SHOAL_UNROLL
-  for (int k = 0; k < n; ++k) {
-    const R size = square_root(detail::column_norm_squared(l, 0, n, k));
+  loop(0, n, [&](int k) {
+    const R size = square_root(detail::column_norm_squared(l, 0, along(n), k));
     R sigma = scale_by_power_of_two(size, qr.exponent[k]);
     // Neighbours that agree to rounding may stand in either order: the later place takes the
     // smaller.
@@ -532,11 +513,11 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
     if (request.right_vectors) {
       const R inverse = R(1) / size;
-      SHOAL_UNROLL
-      for (int i = 0; i < n; ++i)
+      loop(0, along(n), [&](int i) {
         store_vt(k, qr.column[i], inverse * conjugate(l.get(i, k)) + V(not_finite));
+      });
     }
-  }
+  });
   return select(not_finite == R(0), select(converged, I(0), sweeps), I(-1));
 }
 

@@ -59,7 +59,7 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
     SHOAL_UNROLL
     for (int i = 0; i < Rows; ++i) {
       SHOAL_UNROLL
-      for (int j = 0; j < Cols; ++j) sum[i][j] += x[i] * y[j];
+      for (int j = 0; j < Cols; ++j) sum[i][j] = multiply_add(x[i], y[j], sum[i][j]);
     }
   }
   const bool reads_c = !is_zero(beta);
@@ -72,7 +72,7 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
       if (reads_c) {
         V old;
         set_slot(old, 0, c(row + i, col + j));
-        v += beta * old;
+        v = multiply_add(beta, old, v);
       }
       c(row + i, col + j) = get_slot(v, 0);
     }

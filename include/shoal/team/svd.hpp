@@ -5,7 +5,7 @@
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/lane/svd.hpp>
 #include <shoal/options.hpp>
-#include <shoal/team/vector.hpp>
+#include <shoal/team/crew.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -31,28 +31,32 @@ struct SvdWorkSize {
   KOKKOS_FUNCTION std::size_t total() const { return small + square + tall; }
 };
 
+/// The distance of two columns: odd, so that columns side by side start in different banks.
+KOKKOS_INLINE_FUNCTION int svd_pitch(int rows) { return rows | 1; }
+
 KOKKOS_INLINE_FUNCTION std::size_t aligned16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 /// For m >= n; real_bytes is the size of the real type.
 KOKKOS_INLINE_FUNCTION SvdWorkSize svd_work_size(std::int64_t m, std::int64_t n,
                                                  std::size_t scalar_bytes, std::size_t real_bytes,
                                                  bool left_vectors) {
-  const auto rows = static_cast<std::size_t>(m), cols = static_cast<std::size_t>(n);
+  const std::size_t rows = static_cast<std::size_t>(m) | 1, cols = static_cast<std::size_t>(n);
   SvdWorkSize size;
   size.small = aligned16(cols * real_bytes * 4) + aligned16(cols * sizeof(int) * 2) +
                aligned16(2 * sizeof(int));
-  size.square = aligned16(cols * cols * scalar_bytes) * (left_vectors ? 2 : 1);
+  size.square = aligned16((cols | 1) * cols * scalar_bytes) * (left_vectors ? 2 : 1);
   size.tall = aligned16(rows * cols * scalar_bytes);
   return size;
 }
 
 /// One column-major matrix of the working set.
-template <class V>
+template <class V, class Offset>
 struct Block {
   using Value = V;
   V* data;
-  std::int64_t pitch;
-  KOKKOS_FUNCTION V& at(int i, int j) const { return data[i + j * pitch]; }
+  int pitch;
+  KOKKOS_FUNCTION V* column(int j) const { return data + Offset(j) * pitch; }
+  KOKKOS_FUNCTION V& at(int i, int j) const { return column(j)[i]; }
   KOKKOS_FUNCTION V get(int i, int j) const { return at(i, j); }
   KOKKOS_FUNCTION void set(int i, int j, const V& v) const { at(i, j) = v; }
 };
@@ -76,18 +80,20 @@ struct Transposed {
   }
 };
 
-/// The decomposition of one m x n matrix, m >= n, by one team. Every member function is called by
-/// all threads of the team; each leaves the team synchronised where the next one needs it.
-template <class T, class Member>
+/// The decomposition of one m x n matrix, m >= n, by one crew. Every member function is called by
+/// all workers of the crew; each leaves them synchronised where the next one needs it.
+template <class T, class Crew>
 class Svd {
 public:
   using V = lane_value_t<T, 1>;
   using R = real_t<V>;
   using I = integer_t<V>;
+  using Matrix = Block<V, typename Crew::Offset>;
 
-  KOKKOS_FUNCTION Svd(const Member& member, int m, int n, bool left_vectors, char* small,
-                      char* square, char* tall)
-      : m_member(member), m_rows(m), m_cols(n), m_left(left_vectors) {
+  KOKKOS_FUNCTION Svd(const Crew& crew, int m, int n, bool left_vectors, char* small, char* square,
+                      char* tall)
+      : m_crew(crew), m_rows(m), m_cols(n), m_left(left_vectors),
+        m_tolerance_squared(lane::detail::orthogonality_tolerance_squared<R>(n)) {
     const auto cols = static_cast<std::size_t>(n);
     m_norm = reinterpret_cast<R*>(small);
     m_tau = m_norm + cols;
@@ -97,9 +103,10 @@ public:
     m_row = reinterpret_cast<int*>(small);
     m_column = m_row + cols;
     m_turned = reinterpret_cast<int*>(small + aligned16(cols * sizeof(int) * 2));
-    m_l = {reinterpret_cast<V*>(square), n};
-    m_j = {reinterpret_cast<V*>(square + aligned16(cols * cols * sizeof(V))), n};
-    m_a = {reinterpret_cast<V*>(tall), m};
+    const auto pitch = static_cast<std::size_t>(svd_pitch(n));
+    m_l = {reinterpret_cast<V*>(square), svd_pitch(n)};
+    m_j = {reinterpret_cast<V*>(square + aligned16(pitch * cols * sizeof(V))), svd_pitch(n)};
+    m_a = {reinterpret_cast<V*>(tall), svd_pitch(m)};
   }
 
   /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any
@@ -111,8 +118,8 @@ public:
     const R not_finite = load(a);
     factor();
     if (m_left) {
-      for_team(0, m_cols, [&](int j) {
-        for_vector(0, m_cols, [&](int i) { m_j.set(i, j, V(R(i == j ? 1 : 0))); });
+      m_crew.for_columns(0, m_cols, [&](int j) {
+        m_crew.for_rows(0, m_cols, [&](int i) { m_j.set(i, j, V(R(i == j ? 1 : 0))); });
       });
     }
     bool converged;
@@ -130,9 +137,10 @@ public:
   }
 
 private:
-  const Member& m_member;
+  Crew m_crew;
   int m_rows, m_cols;
   bool m_left;
+  R m_tolerance_squared;
   R* m_norm; ///< squared norms of the columns in work; in the end the singular values
   R* m_tau;
   I* m_exponent; ///< of the columns of L
@@ -140,73 +148,59 @@ private:
   int* m_row;
   int* m_column;
   int* m_turned; ///< whether sweep s turned anything, at s % 2
-  Block<V> m_l, m_j, m_a;
-
-  template <class F>
-  KOKKOS_FUNCTION void for_team(int begin, int end, const F& f) const {
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(m_member, begin, end), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void for_vector(int begin, int end, const F& f) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(m_member, begin, end), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void for_all(int begin, int end, const F& f) const {
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(m_member, begin, end), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void once(const F& f) const {
-    Kokkos::single(Kokkos::PerTeam(m_member), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void once_a_thread(const F& f) const {
-    Kokkos::single(Kokkos::PerThread(m_member), f);
-  }
-  KOKKOS_FUNCTION void barrier() const { m_member.team_barrier(); }
+  Matrix m_l, m_j, m_a;
 
   /// Copies A, scaled by columns. Returns 0, or NaN where an entry is not finite.
   template <class MatrixA>
   KOKKOS_FUNCTION R load(const MatrixA& a) {
-    for_team(0, m_cols, [&](int j) {
-      const R bad = vector_sum<R>(m_member, 0, m_rows, [&](int i) {
+    m_crew.for_columns(0, m_cols, [&](int j) {
+      const R bad = m_crew.template sum<R>(0, m_rows, [&](int i) {
         const V x = to_lane<T>(a(i, j));
         m_a.set(i, j, x);
         return poison(x);
       });
       const I e = rescale(m_a, 0, m_rows, j);
-      once_a_thread([&] {
+      m_crew.once_a_column([&] {
         m_tau[j] = bad;
         m_scale[j] = e;
         m_column[j] = j;
       });
     });
-    barrier();
-    const R not_finite = vector_sum<R>(m_member, 0, m_cols, [&](int j) { return m_tau[j]; });
-    barrier(); // m_tau is about to be written
+    m_crew.barrier();
+    const R not_finite =
+        m_crew.template sum_together<R>(0, m_cols, [&](int j) { return m_tau[j]; });
+    m_crew.barrier(); // m_tau is about to be written
     return not_finite;
   }
 
   /// Brings the largest entry of rows [from, to) of column j near 1; returns the exponent taken
   /// out.
-  KOKKOS_FUNCTION I rescale(const Block<V>& x, int from, int to, int j) const {
-    const R top = vector_max<R>(m_member, from, to, [&](int i) { return max_part(x.get(i, j)); });
+  KOKKOS_FUNCTION I rescale(const Matrix& x, int from, int to, int j) const {
+    const R top = m_crew.template max<R>(from, to, [&](int i) { return max_part(x.get(i, j)); });
     if (!(top > R(0))) return I(0);
     const I lowest(-format<number_t<V>>::bias);
     const I below = exponent(top) - I(1);
     const I d = below < lowest ? lowest : below;
     const R factor = power_of_two<R>(-d);
-    for_vector(from, to, [&](int i) { x.set(i, j, factor * x.get(i, j)); });
+    m_crew.for_rows(from, to, [&](int i) { x.set(i, j, factor * x.get(i, j)); });
     return d;
   }
 
-  KOKKOS_FUNCTION R norm_of(const Block<V>& x, int from, int to, int j) const {
-    return vector_sum<R>(m_member, from, to, [&](int i) { return norm_squared(x.get(i, j)); });
+  KOKKOS_FUNCTION R norm_of(const Matrix& x, int from, int to, int j) const {
+    const V* const column = x.column(j);
+    return m_crew.template sum<R>(from, to, [&](int i) { return norm_squared(column[i]); });
+  }
+
+  KOKKOS_FUNCTION R norm_together(const Matrix& x, int from, int to, int j) const {
+    const V* const column = x.column(j);
+    return m_crew.template sum_together<R>(from, to,
+                                           [&](int i) { return norm_squared(column[i]); });
   }
 
   KOKKOS_FUNCTION void factor() {
     const int m = m_rows, n = m_cols;
     for (int k = 0; k < n; ++k) {
-      for_team(k, n, [&](int j) {
+      m_crew.for_columns(k, n, [&](int j) {
         R norm = norm_of(m_a, k, m, j);
         I e(0);
         if (norm < R(lane::detail::rescale_below<V>)) {
@@ -214,50 +208,51 @@ private:
           norm = norm_of(m_a, k, m, j);
         }
         if (m_scale[j] + e < I(lane::detail::least_exponent<V>)) norm = R(0);
-        once_a_thread([&] {
+        m_crew.once_a_column([&] {
           m_norm[j] = norm;
           m_scale[j] += e;
         });
       });
-      barrier();
+      m_crew.barrier();
       pivot_column(k);
       if (k + 1 < m) {
         pivot_row(k);
         reflect(k);
       } else {
-        once([&] {
+        m_crew.once([&] {
           m_row[k] = k;
           m_tau[k] = R(0);
         });
-        barrier();
+        m_crew.barrier();
       }
       store_row(k);
-      barrier();
+      m_crew.barrier();
     }
   }
 
   KOKKOS_FUNCTION void pivot_column(int k) {
-    const int best = vector_argmax<I>(m_member, k, m_cols,
-                                      [&](int j) { return magnitude_key(m_norm[j], m_scale[j]); });
-    barrier(); // every thread has read the keys
+    const int best = m_crew.template argmax_together<I>(
+        k, m_cols, [&](int j) { return magnitude_key(m_norm[j], m_scale[j]); });
+    m_crew.barrier(); // every thread has read the keys
     if (best == k) return;
-    for_all(k, m_rows, [&](int i) { exchange(m_a.at(i, k), m_a.at(i, best)); });
-    for_all(0, k, [&](int i) { exchange(m_l.at(k, i), m_l.at(best, i)); });
-    once([&] {
+    m_crew.for_all(k, m_rows, [&](int i) { exchange(m_a.at(i, k), m_a.at(i, best)); });
+    m_crew.for_all(0, k, [&](int i) { exchange(m_l.at(k, i), m_l.at(best, i)); });
+    m_crew.once([&] {
       exchange(m_norm[k], m_norm[best]);
       exchange(m_scale[k], m_scale[best]);
       exchange(m_column[k], m_column[best]);
     });
-    barrier();
+    m_crew.barrier();
   }
 
   KOKKOS_FUNCTION void pivot_row(int k) {
-    const int best =
-        vector_argmax<R>(m_member, k, m_rows, [&](int i) { return norm_squared(m_a.get(i, k)); });
-    barrier();
-    if (best != k) for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
-    once([&] { m_row[k] = best; });
-    barrier();
+    const int best = m_crew.template argmax_together<R>(
+        k, m_rows, [&](int i) { return norm_squared(m_a.get(i, k)); });
+    m_crew.barrier();
+    if (best != k)
+      m_crew.for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
+    m_crew.once([&] { m_row[k] = best; });
+    m_crew.barrier();
   }
 
   /// See lane::detail::PivotedQr::reflect.
@@ -267,26 +262,27 @@ private:
     const bool zero = norm == R(0);
     const V beta = -(square_root(norm) * phase_of(alpha));
     const V inverse = reciprocal(zero ? V(R(1)) : alpha - beta);
-    barrier(); // every thread has read alpha
-    for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, m_a.get(i, k) * inverse); });
-    once([&] { m_a.set(k, k, beta); });
-    barrier();
-    const R tau = zero ? R(0) : R(2) / (R(1) + norm_of(m_a, k + 1, m_rows, k));
-    once([&] { m_tau[k] = tau; });
-    for_team(k + 1, m_cols, [&](int j) { reflect_column(m_a, k, j, tau); });
-    barrier();
+    m_crew.barrier(); // every thread has read alpha
+    m_crew.for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, m_a.get(i, k) * inverse); });
+    m_crew.once([&] { m_a.set(k, k, beta); });
+    m_crew.barrier();
+    const R tau = zero ? R(0) : R(2) / (R(1) + norm_together(m_a, k + 1, m_rows, k));
+    m_crew.once([&] { m_tau[k] = tau; });
+    m_crew.for_columns(k + 1, m_cols, [&](int j) { reflect_column(m_a, k, j, tau); });
+    m_crew.barrier();
   }
 
   /// Column j of x := (I - tau v v^H) times it, v in column k of A.
   template <class X>
   KOKKOS_FUNCTION void reflect_column(const X& x, int k, int j, const R& tau) const {
-    const V top = x.get(k, j);
-    V w = vector_sum<V>(m_member, k + 1, m_rows, [&](int i) {
-      return conj_multiply_add(m_a.get(i, k), x.get(i, j), V(R(0)));
-    });
+    const V* const v = m_a.column(k);
+    const auto y = x.column(j);
+    const V top = y[k];
+    V w = m_crew.template sum<V>(k + 1, m_rows,
+                                 [&](int i) { return conj_multiply_add(v[i], V(y[i]), V(R(0))); });
     w = tau * (top + w);
-    for_vector(k + 1, m_rows, [&](int i) { x.set(i, j, x.get(i, j) - m_a.get(i, k) * w); });
-    once_a_thread([&] { x.set(k, j, top - w); });
+    m_crew.for_rows(k + 1, m_rows, [&](int i) { y[i] = multiply_add(v[i], -w, V(y[i])); });
+    m_crew.once_a_column([&] { y[k] = top - w; });
   }
 
   KOKKOS_FUNCTION void store_row(int k) {
@@ -294,41 +290,44 @@ private:
     const bool zero = m_norm[k] == R(0);
     const I own = exponent(max_part(diagonal));
     const I e = m_scale[k];
-    for_all(0, m_cols, [&](int j) {
+    m_crew.for_all(0, m_cols, [&](int j) {
       V x(R(0));
       if (j == k) x = zero ? V(R(1)) : power_of_two<R>(-own) * conjugate(diagonal);
       else if (j > k && !zero) x = power_of_two<R>(m_scale[j] - e - own) * conjugate(m_a.get(k, j));
       m_l.set(j, k, x);
     });
-    once([&] { m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own; });
+    m_crew.once([&] { m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own; });
   }
 
   /// One-sided Jacobi on L in round-robin order; see lane::detail::jacobi.
   KOKKOS_FUNCTION int jacobi(int max_sweeps, bool& converged) {
     const int n = m_cols;
-    for_team(0, n, [&](int j) { refresh_norm(j); });
-    once([&] { m_turned[0] = m_turned[1] = 0; });
-    barrier();
+    m_crew.for_columns(0, n, [&](int j) { refresh_norm(j); });
+    m_crew.once([&] { m_turned[0] = m_turned[1] = 0; });
+    m_crew.barrier();
     const int players = n + n % 2;
     int sweep = 0;
     converged = n <= 1;
     while (sweep < max_sweeps && !converged) {
       for (int round = 0; round < players - 1; ++round) {
-        for_team(0, players / 2, [&](int pair) {
+        m_crew.for_columns(0, players / 2, [&](int pair) {
           // Player `players - 1` keeps its seat, the others move on by one each round.
-          const int x = pair == 0 ? players - 1 : (round + pair) % (players - 1);
-          const int y = (round + players - 1 - pair) % (players - 1);
+          const int moving = players - 1;
+          const int x = pair == 0               ? moving
+                        : round + pair < moving ? round + pair
+                                                : round + pair - moving;
+          const int y = round < pair ? round - pair + moving : round - pair;
           const int p = x < y ? x : y, q = x < y ? y : x;
           if (q < n && turn_pair(p, q)) {
-            once_a_thread([&] { Kokkos::atomic_store(&m_turned[sweep % 2], 1); });
+            m_crew.once_a_column([&] { Kokkos::atomic_store(&m_turned[sweep % 2], 1); });
           }
         });
-        barrier();
+        m_crew.barrier();
       }
       converged = m_turned[sweep % 2] == 0;
-      once([&] { m_turned[(sweep + 1) % 2] = 0; });
+      m_crew.once([&] { m_turned[(sweep + 1) % 2] = 0; });
       ++sweep;
-      barrier();
+      m_crew.barrier();
     }
     return sweep;
   }
@@ -340,7 +339,7 @@ private:
       e = rescale(m_l, 0, m_cols, j);
       norm = norm_of(m_l, 0, m_cols, j);
     }
-    once_a_thread([&] {
+    m_crew.once_a_column([&] {
       m_norm[j] = norm;
       m_exponent[j] += e;
     });
@@ -349,19 +348,31 @@ private:
   KOKKOS_FUNCTION bool turn_pair(int p, int q) const {
     const R app = m_norm[p], aqq = m_norm[q];
     const I ep = m_exponent[p], eq = m_exponent[q];
-    const V apq = vector_sum<V>(m_member, 0, m_cols, [&](int i) {
-      return conj_multiply_add(m_l.get(i, p), m_l.get(i, q), V(R(0)));
-    });
-    if (!lane::detail::needs_rotation(app, aqq, apq, ep, eq, m_cols)) return false;
-    const lane::detail::Rotation<V> rotation(true, app, aqq, apq, ep, eq);
+    V *const x = m_l.column(p), *const y = m_l.column(q);
+    const V apq = m_crew.template sum<V>(
+        0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+    const R d = power_of_two<R>(eq - ep);
+    if (!lane::detail::needs_rotation(app, aqq, apq, d, m_tolerance_squared)) return false;
+    const lane::detail::Rotation<V> rotation(true, app, aqq, apq, d, power_of_two<R>(ep - eq));
     // The new norms are summed where the new columns are made: later pairs need the dot product
     // only.
-    const Complex<R> norms = vector_sum<Complex<R>>(m_member, 0, m_cols, [&](int i) {
-      rotation.turn_scaled(m_l, p, q, i);
-      return Complex<R>(norm_squared(m_l.get(i, p)), norm_squared(m_l.get(i, q)));
+    const Complex<R> norms = m_crew.template sum<Complex<R>>(0, m_cols, [&](int i) {
+      V a = x[i], b = y[i];
+      rotation.turn_scaled(a, b);
+      x[i] = a;
+      y[i] = b;
+      return Complex<R>(norm_squared(a), norm_squared(b));
     });
-    if (m_left) for_vector(0, m_cols, [&](int i) { rotation.turn(m_j, p, q, i); });
-    once_a_thread([&] {
+    if (m_left) {
+      V *const u = m_j.column(p), *const v = m_j.column(q);
+      m_crew.for_rows(0, m_cols, [&](int i) {
+        V a = u[i], b = v[i];
+        rotation.turn(a, b);
+        u[i] = a;
+        v[i] = b;
+      });
+    }
+    m_crew.once_a_column([&] {
       m_norm[p] = norms.re;
       m_norm[q] = norms.im;
     });
@@ -373,32 +384,33 @@ private:
   /// See lane::detail::reorthogonalise.
   KOKKOS_FUNCTION void reorthogonalise() const {
     for (int p = 0; p < m_cols; ++p) {
-      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_of(m_j, 0, m_cols, p));
-      barrier(); // every thread has read the column
-      for_all(0, m_cols, [&](int i) { m_j.set(i, p, length * m_j.get(i, p)); });
-      barrier();
-      for_team(p + 1, m_cols, [&](int q) {
-        const V dot = vector_sum<V>(m_member, 0, m_cols, [&](int i) {
-          return conj_multiply_add(m_j.get(i, p), m_j.get(i, q), V(R(0)));
-        });
-        for_vector(0, m_cols, [&](int i) { m_j.set(i, q, m_j.get(i, q) - m_j.get(i, p) * dot); });
+      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_together(m_j, 0, m_cols, p));
+      m_crew.barrier(); // every thread has read the column
+      m_crew.for_all(0, m_cols, [&](int i) { m_j.set(i, p, length * m_j.get(i, p)); });
+      m_crew.barrier();
+      m_crew.for_columns(p + 1, m_cols, [&](int q) {
+        const V* const x = m_j.column(p);
+        V* const y = m_j.column(q);
+        const V dot = m_crew.template sum<V>(
+            0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+        m_crew.for_rows(0, m_cols, [&](int i) { y[i] = multiply_add(x[i], -dot, y[i]); });
       });
-      barrier();
+      m_crew.barrier();
     }
   }
 
   /// Makes the largest entry of each column of L real and positive; the columns of J follow.
   KOKKOS_FUNCTION void fix_right_signs() const {
-    for_team(0, m_cols, [&](int k) {
+    m_crew.for_columns(0, m_cols, [&](int k) {
       const int largest =
-          vector_argmax<R>(m_member, 0, m_cols, [&](int i) { return norm_squared(m_l.get(i, k)); });
+          m_crew.template argmax<R>(0, m_cols, [&](int i) { return norm_squared(m_l.get(i, k)); });
       const V phase = conjugate(phase_of(m_l.get(largest, k)));
-      for_vector(0, m_cols, [&](int i) {
+      m_crew.for_rows(0, m_cols, [&](int i) {
         m_l.set(i, k, phase * m_l.get(i, k));
         if (m_left) m_j.set(i, k, phase * m_j.get(i, k));
       });
     });
-    barrier();
+    m_crew.barrier();
   }
 
   /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the
@@ -407,32 +419,33 @@ private:
   KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols,
                                              const R& not_finite) const {
     const Output<MatrixU> out{u};
-    for_team(m_cols, u_cols, [&](int c) {
-      for_vector(0, m_rows, [&](int i) { out.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
+    m_crew.for_columns(m_cols, u_cols, [&](int c) {
+      m_crew.for_rows(0, m_rows,
+                      [&](int i) { out.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
       for (int k = m_cols - 1; k >= 0; --k) {
         reflect_column(out, k, c, m_tau[k]);
-        once_a_thread([&] { exchange(u(k, c), u(m_row[k], c)); });
+        m_crew.once_a_column([&] { exchange(u(k, c), u(m_row[k], c)); });
       }
     });
-    barrier();
+    m_crew.barrier();
   }
 
   /// Overwrites A with the first n columns of Q.
   KOKKOS_FUNCTION void form_q() {
     for (int k = m_cols - 1; k >= 0; --k) {
       const R tau = m_tau[k];
-      for_team(k + 1, m_cols, [&](int j) {
-        once_a_thread([&] { m_a.set(k, j, V(R(0))); });
+      m_crew.for_columns(k + 1, m_cols, [&](int j) {
+        m_crew.once_a_column([&] { m_a.set(k, j, V(R(0))); });
         reflect_column(m_a, k, j, tau);
       });
-      barrier();
-      for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, -(tau * m_a.get(i, k))); });
-      once([&] { m_a.set(k, k, V(R(1) - tau)); });
-      barrier();
+      m_crew.barrier();
+      m_crew.for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, -(tau * m_a.get(i, k))); });
+      m_crew.once([&] { m_a.set(k, k, V(R(1) - tau)); });
+      m_crew.barrier();
       const int r = m_row[k];
       if (r != k) {
-        for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(r, j)); });
-        barrier();
+        m_crew.for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(r, j)); });
+        m_crew.barrier();
       }
     }
   }
@@ -444,29 +457,31 @@ private:
                                           const R& not_finite) {
     const Output<MatrixU> out{u};
     const int n = m_cols < u_cols ? m_cols : u_cols;
-    for_team(0, n, [&](int k) {
-      for_vector(0, m_rows, [&](int i) {
+    m_crew.for_columns(0, n, [&](int k) {
+      m_crew.for_rows(0, m_rows, [&](int i) {
         V sum(not_finite);
-        for (int p = 0; p < m_cols; ++p) sum += m_a.get(i, p) * m_j.get(p, k);
+        const V* const j = m_j.column(k);
+        SHOAL_UNROLL_BY_4
+        for (int p = 0; p < m_cols; ++p) sum = multiply_add(m_a.get(i, p), j[p], sum);
         out.set(i, k, sum);
       });
       if (fix_signs) {
-        const int largest = vector_argmax<R>(m_member, 0, m_rows,
-                                             [&](int i) { return norm_squared(out.get(i, k)); });
+        const int largest = m_crew.template argmax<R>(
+            0, m_rows, [&](int i) { return norm_squared(out.get(i, k)); });
         const V phase = conjugate(phase_of(out.get(largest, k)));
-        for_vector(0, m_rows, [&](int i) { out.set(i, k, phase * out.get(i, k)); });
-        for_vector(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
+        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, k, phase * out.get(i, k)); });
+        m_crew.for_rows(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
       }
     });
-    barrier();
+    m_crew.barrier();
   }
 
   template <class MatrixVt>
   KOKKOS_FUNCTION void store_right_vectors(const MatrixVt& vt, int vt_rows,
                                            const R& not_finite) const {
-    for_team(0, vt_rows, [&](int k) {
+    m_crew.for_columns(0, vt_rows, [&](int k) {
       const V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
-      for_vector(0, m_cols, [&](int i) {
+      m_crew.for_rows(0, m_cols, [&](int i) {
         vt(k, m_column[i]) = to_storage(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
       });
     });
@@ -475,12 +490,12 @@ private:
   template <class VectorS>
   KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const R& tolerance,
                                     const R& not_finite) {
-    for_team(0, m_cols, [&](int k) {
+    m_crew.for_columns(0, m_cols, [&](int k) {
       const R size = square_root(norm_of(m_l, 0, m_cols, k));
-      once_a_thread([&] { m_norm[k] = scale_by_power_of_two(size, m_exponent[k]); });
+      m_crew.once_a_column([&] { m_norm[k] = scale_by_power_of_two(size, m_exponent[k]); });
     });
-    barrier();
-    once([&] {
+    m_crew.barrier();
+    m_crew.once([&] {
       R previous = s_size > 0 ? m_norm[0] : R(0);
       const R cutoff = tolerance * previous;
       for (int k = 0; k < s_size; ++k) {
@@ -491,11 +506,27 @@ private:
   }
 
   /// An output matrix of the storage scalar, read and written as lane values.
-  template <class Matrix>
+  template <class Target>
   struct Output {
-    const Matrix& matrix;
+    const Target& matrix;
     KOKKOS_FUNCTION V get(int i, int j) const { return to_lane<T>(matrix(i, j)); }
     KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage(v); }
+
+    struct Entry {
+      const Output& out;
+      int i, j;
+      KOKKOS_FUNCTION operator V() const { return out.get(i, j); }
+      KOKKOS_FUNCTION const Entry& operator=(const V& v) const {
+        out.set(i, j, v);
+        return *this;
+      }
+    };
+    struct Column {
+      const Output& out;
+      int j;
+      KOKKOS_FUNCTION Entry operator[](int i) const { return {out, i, j}; }
+    };
+    KOKKOS_FUNCTION Column column(int j) const { return {*this, j}; }
   };
 
   template <class X>
@@ -548,8 +579,9 @@ KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u
   const auto size = detail::svd_work_size(m, n, sizeof(T), sizeof(shoal::detail::real_t<T>),
                                           of_m != Vectors::none);
   char* const small = static_cast<char*>(scratch);
-  detail::Svd<T, Member> work(member, m, n, of_m != Vectors::none, small, small + size.small,
-                              small + size.small + size.square);
+  detail::Svd<T, detail::TeamCrew<Member>> work({member}, m, n, of_m != Vectors::none, small,
+                                                small + size.small,
+                                                small + size.small + size.square);
   const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
                                  options.tolerance, options.max_sweeps};
   const auto s_size = static_cast<int>(s.extent(0));
