@@ -57,13 +57,14 @@ struct PanelStrides {
 /// Elements that a panel takes whichever of its two orders it has.
 inline std::size_t panel_elements(int rows, int cols, int matrices, int scalar_bytes) {
   const int unit = panel_unit(scalar_bytes);
-  const int elements = matrices * std::max({PanelStrides(rows, cols, scalar_bytes).matrix,
-                                            PanelStrides(cols, rows, scalar_bytes).matrix,
-                                            rows * cols});
+  const int elements =
+      matrices * std::max({PanelStrides(rows, cols, scalar_bytes).matrix,
+                           PanelStrides(cols, rows, scalar_bytes).matrix, rows * cols});
   return static_cast<std::size_t>((elements + unit - 1) / unit * unit);
 }
 
-/// A block of a batch: count matrices from `first`, and of each rows x cols entries from (row, col).
+/// A block of a batch: count matrices from `first`, and of each rows x cols entries from (row,
+/// col).
 struct BlockRange {
   std::int64_t first;
   int count;
@@ -250,8 +251,7 @@ private:
       T* const memory = m_batch.matrix_data(range.first + g) +
                         (std::int64_t(range.row) + i) * m_batch.row_stride +
                         (std::int64_t(range.col) + j) * m_batch.col_stride;
-      if (m_in_units)
-        move(reinterpret_cast<Unit*>(place), reinterpret_cast<MemoryUnit*>(memory));
+      if (m_in_units) move(reinterpret_cast<Unit*>(place), reinterpret_cast<MemoryUnit*>(memory));
       else move(place, memory);
     }
   }

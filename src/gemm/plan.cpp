@@ -108,6 +108,10 @@ bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const Back
     const std::int64_t most = std::min(threads / items, std::max<std::int64_t>(1, s.batch));
     while (plan.matrices_per_team < most && fits()) ++plan.matrices_per_team;
     if (!fits()) --plan.matrices_per_team;
+    // A batch that does not fill the device is spread over more teams.
+    while (plan.matrices_per_team > unit &&
+           divide_up(s.batch, plan.matrices_per_team) < limits.teams_at_once)
+      plan.matrices_per_team /= 2;
     if (plan.matrices_per_team > unit) plan.matrices_per_team -= plan.matrices_per_team % unit;
     fits();
   }

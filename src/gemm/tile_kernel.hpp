@@ -40,11 +40,11 @@ public:
         m_conj_b(problem.conj_b),
         m_a(problem.a, plan.block_m, plan.block_k, plan.matrices_per_team),
         m_b(problem.b, plan.block_k, plan.block_n, plan.matrices_per_team),
-        m_c(problem.c, plan.block_m, plan.block_n, plan.matrices_per_team), m_batch(problem.c.batch),
-        m_m(static_cast<int>(problem.m())), m_n(static_cast<int>(problem.n())),
-        m_k(static_cast<int>(problem.k())), m_matrices(plan.matrices_per_team),
-        m_block_m(plan.block_m), m_block_n(plan.block_n), m_block_k(plan.block_k),
-        m_bytes(plan.scratch_bytes) {
+        m_c(problem.c, plan.block_m, plan.block_n, plan.matrices_per_team),
+        m_batch(problem.c.batch), m_m(static_cast<int>(problem.m())),
+        m_n(static_cast<int>(problem.n())), m_k(static_cast<int>(problem.k())),
+        m_matrices(plan.matrices_per_team), m_block_m(plan.block_m), m_block_n(plan.block_n),
+        m_block_k(plan.block_k), m_bytes(plan.scratch_bytes) {
     const auto parts = [](int x, int part) { return (x + part - 1) / part; };
     const auto elements = [&](int rows, int cols) {
       return static_cast<int>(panel_elements(rows, cols, m_matrices, sizeof(T)));
@@ -103,8 +103,8 @@ private:
   bool m_strided;        ///< no operand's entries are neighbours for sure
   bool m_matrices_minor; ///< threads side by side work on neighbouring matrices, not tiles
 
-  /// What a thread computes: entries (row + r * m_row_step, col + c * m_col_step) of the block of one
-  /// matrix.
+  /// What a thread computes: entries (row + r * m_row_step, col + c * m_col_step) of the block of
+  /// one matrix.
   struct Item {
     int matrix, row, col;
     bool active;
@@ -129,8 +129,7 @@ private:
   /// The block of C whose first entry is (row, col), of the matrices from `first`.
   KOKKOS_FUNCTION void multiply(const Member& member, T* scratch, std::int64_t first, int row,
                                 int col) const {
-    const int count =
-        m_batch - first < m_matrices ? static_cast<int>(m_batch - first) : m_matrices;
+    const int count = m_batch - first < m_matrices ? static_cast<int>(m_batch - first) : m_matrices;
     const int rows = least(m_block_m, m_m - row), cols = least(m_block_n, m_n - col);
     const Item item = item_of(member.team_rank(), count);
 
@@ -256,12 +255,10 @@ private:
     for (int outer = 0; outer < (AlongK ? Tile : Depth); ++outer) {
       SHOAL_UNROLL
       for (int inner = 0; inner < length; inner += width) {
-        const auto read =
-            *reinterpret_cast<const Aligned<T, width>*>(x + outer * step + inner);
+        const auto read = *reinterpret_cast<const Aligned<T, width>*>(x + outer * step + inner);
         SHOAL_UNROLL
         for (int w = 0; w < width; ++w)
-          values[AlongK ? inner + w : outer][AlongK ? outer : inner + w] =
-              operand(read.x[w], conj);
+          values[AlongK ? inner + w : outer][AlongK ? outer : inner + w] = operand(read.x[w], conj);
       }
     }
   }
@@ -277,8 +274,7 @@ private:
       SHOAL_UNROLL
       for (int r = 0; r < Tile; ++r) {
         SHOAL_UNROLL
-        for (int c = 0; c < Tile; ++c) 
-          sum[r][c] = multiply_add(left[u][r], right[u][c], sum[r][c]);
+        for (int c = 0; c < Tile; ++c) sum[r][c] = multiply_add(left[u][r], right[u][c], sum[r][c]);
       }
     }
   }
@@ -342,8 +338,7 @@ private:
   KOKKOS_FUNCTION void accumulate(const Item& item, const T* buffer, int rows, int cols, int depth,
                                   V (&sum)[Tile][Tile]) const {
     const auto with = [&](auto rows_along_k, auto cols_along_k) {
-      if (m_in_units)
-        multiply_panel<rows_along_k, cols_along_k, true>(item, buffer, depth, sum);
+      if (m_in_units) multiply_panel<rows_along_k, cols_along_k, true>(item, buffer, depth, sum);
       else multiply_panel<rows_along_k, cols_along_k, false>(item, buffer, depth, sum);
     };
     if (m_strided) multiply_strided(item, buffer, rows, cols, depth, sum);

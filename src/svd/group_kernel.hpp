@@ -37,8 +37,8 @@ public:
                         static_cast<std::size_t>(member.team_rank()) * m_size.total();
     const auto m = static_cast<int>(m_args.a.rows), n = static_cast<int>(m_args.a.cols);
     const std::int64_t step = static_cast<std::int64_t>(member.league_size()) * member.team_size();
-    for (std::int64_t b =
-             static_cast<std::int64_t>(member.league_rank()) * member.team_size() + member.team_rank();
+    for (std::int64_t b = static_cast<std::int64_t>(member.league_rank()) * member.team_size() +
+                          member.team_rank();
          b < m_args.a.batch; b += step) {
       const Crew crew{member};
       team::detail::Svd<T, Crew> svd(crew, m, n, m_left, small, small + m_size.small,

@@ -49,9 +49,15 @@ int lane_team_size(const Problem& p, const BackendLimits& limits) {
 
 void plan_lane(SvdPlan& plan, const Problem& p, const BackendLimits& limits, int team_size) {
   plan.path = SvdPath::lane;
+  // A batch that does not fill the device is spread over more and smaller teams, of a warp at
+  // least.
+  const int width = limits.lane_width(p.scalar.real_bytes());
+  while (team_size > limits.vector_length &&
+         divide_up(p.batch, team_size * width) < limits.teams_at_once)
+    team_size /= 2;
   plan.team_size = team_size;
   plan.vector_length = 1;
-  const int lanes = team_size * limits.lane_width(p.scalar.real_bytes());
+  const int lanes = team_size * width;
   plan.matrices_per_team = lanes * limits.lane_runs;
   plan.league_size = divide_up(p.batch, plan.matrices_per_team);
   plan.scratch_bytes = lane_scratch(p, limits, team_size);
@@ -69,6 +75,8 @@ bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   const auto fit = static_cast<int>(std::min<std::size_t>(limits.group_scratch_bytes / each, 1024));
   plan.team_size = std::clamp(limits.group_lanes / plan.vector_length, 1, fit);
   const int of_a_warp = std::max(1, limits.vector_length / plan.vector_length);
+  while (plan.team_size > of_a_warp && divide_up(p.batch, plan.team_size) < limits.teams_at_once)
+    plan.team_size /= 2;
   if (plan.team_size > of_a_warp) plan.team_size -= plan.team_size % of_a_warp;
   plan.matrices_per_team = plan.team_size;
   plan.league_size =

@@ -403,10 +403,25 @@ KOKKOS_FUNCTION V phase_of(const V& x) {
     using Limits = std::numeric_limits<number_t<V>>;
     const R x2 = norm_squared(x);
     const auto tiny = x2 < R(Limits::min() / Limits::epsilon());
-    return select(tiny, V(R(1)), reciprocal_sqrt(select(tiny, R(1), x2)) * x);
+    const R size2 = select(tiny, R(1), x2);
+    // One step of Newton: hardware's reciprocal square root may be off by two bits, and vectors are
+    // multiplied by phases.
+    R inverse = reciprocal_sqrt(size2);
+    inverse += R(number_t<V>(0.5)) * inverse * (R(1) - size2 * inverse * inverse);
+    return select(tiny, V(R(1)), inverse * x);
   } else {
     return with_sign(R(1), x);
   }
+}
+/// A phase, times the number near 1 that makes a vector of squared length size2 near 1 one of
+/// length 1: multiplication by a phase adds rounding of its own, and this takes out more than that.
+/// Real phases are exact and stay as they are.
+template <class V>
+KOKKOS_FUNCTION V unit_length(const V& phase, const real_t<V>& size2) {
+  using R = real_t<V>;
+  if constexpr (is_complex_v<V>)
+    return (R(1) + R(number_t<V>(0.5)) * (R(1) - size2 * norm_squared(phase))) * phase;
+  else return phase;
 }
 /// The real number r as a V.
 template <class V>

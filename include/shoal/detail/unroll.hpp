@@ -12,10 +12,13 @@
 #if defined(__CUDACC__) || defined(__clang__)
 #define SHOAL_UNROLL _Pragma("unroll")
 #define SHOAL_DO_NOT_UNROLL _Pragma("unroll 1")
-#define SHOAL_UNROLL_BY_4 _Pragma("unroll 4") // loops of run-time length only
+// For loops of run-time length only.
+#define SHOAL_UNROLL_BY_2 _Pragma("unroll 2")
+#define SHOAL_UNROLL_BY_4 _Pragma("unroll 4")
 #else
 #define SHOAL_UNROLL
 #define SHOAL_DO_NOT_UNROLL
+#define SHOAL_UNROLL_BY_2
 #define SHOAL_UNROLL_BY_4
 #endif
 
@@ -52,6 +55,43 @@ KOKKOS_FUNCTION void loop(int from, Extent to, const F& f) {
   } else {
     SHOAL_UNROLL
     for (int i = from; i < to; ++i) f(i);
+  }
+}
+
+/// f(k + 1), ..., f(n - 1) inside of a loop over rows: unrolled where n is known, so that what f
+/// keeps for each column stays in registers.
+template <class Extent, class F>
+KOKKOS_FUNCTION void columns_after(int k, Extent n, const F& f) {
+  loop(k + 1, n, f);
+}
+template <int N, class F>
+KOKKOS_FUNCTION void columns_after(int k, Rolled<N>, const F& f) {
+  SHOAL_UNROLL
+  for (int j = 0; j < N; ++j)
+    if (j > k) f(j);
+}
+
+/// begin(), row(from), ..., row(to - 1), end() for sums over rows that begin() sets to zero and
+/// end() adds to a total: once where `to` is known at compile time, else in blocks. Rounding then
+/// grows with a part of the length, which matters where all terms have one sign (norms, constant
+/// columns).
+template <class Extent, class Begin, class Row, class End>
+KOKKOS_FUNCTION void in_blocks(int from, Extent to, const Begin& begin, const Row& row,
+                               const End& end) {
+  if constexpr (is_unrolled<Extent>) {
+    begin();
+    SHOAL_UNROLL
+    for (int i = from; i < to; ++i) row(i);
+    end();
+  } else {
+    constexpr int block = 16;
+    for (int first = from; first < to; first += block) {
+      const int last = first + block < to ? first + block : to;
+      begin();
+      SHOAL_UNROLL_BY_2
+      for (int i = first; i < last; ++i) row(i);
+      end();
+    }
   }
 }
 

@@ -50,6 +50,16 @@ inline constexpr int least_exponent =
 template <class V>
 inline constexpr number_t<V> rescale_below = number_t<V>(0x1p-40);
 
+/// The exponent to take out of a column whose largest entry is `top`; 0 for a zero column.
+template <class V>
+KOKKOS_FUNCTION integer_t<V> exponent_to_take(const real_t<V>& top) {
+  using I = integer_t<V>;
+  // One below the exponent, so that the factor of the largest finite numbers is still normal.
+  const I lowest(-format<number_t<V>>::bias);
+  const I below = exponent(top) - I(1);
+  return select(top > real_t<V>(0), select(below < lowest, lowest, below), I(0));
+}
+
 /// Multiplies rows [from, m) of column j by the power of two that brings their largest entry near
 /// 1, in the lanes where `where` holds, and adds its exponent to e.
 template <class A, class Rows, class V = typename A::Value>
@@ -59,10 +69,7 @@ KOKKOS_FUNCTION void rescale_column(A& a, int from, Rows m, int j, const mask_t<
   using I = integer_t<V>;
   R top(0);
   loop(from, m, [&](int i) { top = maximum(top, max_part(a.get(i, j))); });
-  // One below the exponent, so that the factor of the largest finite numbers is still normal.
-  const I lowest(-format<number_t<V>>::bias);
-  const I below = exponent(top) - I(1);
-  const I d = select(where && (top > R(0)), select(below < lowest, lowest, below), I(0));
+  const I d = select(where, exponent_to_take<V>(top), I(0));
   const R factor = power_of_two<R>(I(0) - d);
   loop(from, m, [&](int i) { a.set(i, j, factor * a.get(i, j)); });
   e = e + d;
@@ -73,13 +80,6 @@ KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int 
   return sum(from, m, real_t<V>(0), [&](int i) { return norm_squared(a.get(i, j)); });
 }
 
-/// The inner product of columns p and q over rows [from, m).
-template <class A, class Rows, class V = typename A::Value>
-KOKKOS_FUNCTION V inner_product(const A& a, int from, Rows m, int p, int q) {
-  return sum(from, m, V(real_t<V>(0)),
-             [&](int i) { return conj_multiply_add(a.get(i, p), a.get(i, q), V(real_t<V>(0))); });
-}
-
 /// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal.
 template <class V, int MaxCols>
 struct PivotedQr {
@@ -88,38 +88,36 @@ struct PivotedQr {
   integer_t<V> column[MaxCols];   ///< the column of A that stands at k
   integer_t<V> exponent[MaxCols]; ///< column k of L is scaled by 2^exponent[k]
 
-  /// A P = Q R; leaves L = R^H, column by column scaled, in l (n x n).
+  /// A P = Q R; leaves L = R^H, column by column scaled, in l (n x n). Returns 0, or NaN in the
+  /// lanes where an entry is not finite.
   template <class A, class L, class Rows, class Cols>
-  KOKKOS_FUNCTION void factor(A& a, L& l, Rows m, Cols n) {
+  KOKKOS_FUNCTION real_t<V> factor(A& a, L& l, Rows m, Cols n) {
     using R = real_t<V>;
     using I = integer_t<V>;
     I e[MaxCols];
     R norm[MaxCols];
-    loop(0, n, [&](int j) {
-      column[j] = I(j);
-      e[j] = I(0);
-      rescale_column(a, 0, m, j, mask_t<V>(true), e[j]);
-    });
+    const R not_finite = scale_columns(a, e, norm, m, n);
     loop(0, n, [&](int k) {
       loop(k, n, [&](int j) {
-        norm[j] = column_norm_squared(a, k, m, j);
         const mask_t<V> low = norm[j] < R(rescale_below<V>);
         if (any_of(low)) {
           rescale_column(a, k, m, j, low, e[j]);
-          norm[j] = column_norm_squared(a, k, m, j);
+          norm[j] = select(low, column_norm_squared(a, k, m, j), norm[j]);
         }
         norm[j] = select(e[j] < I(least_exponent<V>), R(0), norm[j]);
       });
       pivot_column(a, l, e, norm, k, m, n);
+      const auto zero = norm[k] == R(0);
       if (k + 1 < m) {
         pivot_row(a, k, m, n);
-        reflect(a, norm[k], k, m, n);
+        reflect(a, norm, k, m, n);
       } else {
         row[k] = I(k);
         tau[k] = R(0);
       }
-      store_row(a, l, e, norm[k] == R(0), k, n);
+      store_row(a, l, e, zero, k, n);
     });
+    return not_finite;
   }
 
   /// Overwrites a (m x n, Householder vectors) with the first n columns of Q.
@@ -128,19 +126,88 @@ struct PivotedQr {
     using R = real_t<V>;
     loop(0, n, [&](int kk) {
       const int k = n - 1 - kk;
-      loop(k + 1, n, [&](int j) {
-        // Row k of this column is zero until now.
-        const V w = tau[k] * inner_product(a, k + 1, m, k, j);
-        a.set(k, j, -w);
-        loop(k + 1, m, [&](int i) { a.set(i, j, multiply_add(a.get(i, k), -w, a.get(i, j))); });
+      // Row k of the columns after k is zero until now.
+      V w[MaxCols];
+      inner_products(a, k, m, n, w, [&](int i) { return a.get(i, k); });
+      columns_after(k, n, [&](int j) {
+        w[j] = tau[k] * w[j];
+        a.set(k, j, -w[j]);
+      });
+      loop(k + 1, m, [&](int i) {
+        const V v = a.get(i, k);
+        columns_after(k, n, [&](int j) { a.set(i, j, multiply_add(v, -w[j], a.get(i, j))); });
+        a.set(i, k, -(tau[k] * v));
       });
       a.set(k, k, V(R(1) - tau[k]));
-      loop(k + 1, m, [&](int i) { a.set(i, k, -(tau[k] * a.get(i, k))); });
       a.swap_rows(k, row[k], m, k, n);
     });
   }
 
 private:
+  /// Brings the largest entry of each column near 1, and sums the columns' squares. All passes over
+  /// the rows take all columns at once, so that a lane has independent work while it waits for
+  /// memory.
+  template <class A, class Rows, class Cols>
+  KOKKOS_FUNCTION real_t<V> scale_columns(A& a, integer_t<V>* e, real_t<V>* norm, Rows m, Cols n) {
+    using R = real_t<V>;
+    using I = integer_t<V>;
+    R not_finite(0); // becomes NaN
+    R top[MaxCols], factor[MaxCols], total[MaxCols], part[MaxCols];
+    columns_after(-1, n, [&](int j) { top[j] = total[j] = R(0); });
+    loop(0, m, [&](int i) {
+      columns_after(-1, n, [&](int j) {
+        const V x = a.get(i, j);
+        not_finite += poison(x);
+        top[j] = maximum(top[j], max_part(x));
+      });
+    });
+    columns_after(-1, n, [&](int j) {
+      const I d = exponent_to_take<V>(top[j]);
+      column[j] = I(j);
+      e[j] = d;
+      factor[j] = power_of_two<R>(I(0) - d);
+    });
+    in_blocks(
+        0, m, [&] { columns_after(-1, n, [&](int j) { part[j] = R(0); }); },
+        [&](int i) {
+          columns_after(-1, n, [&](int j) {
+            const V x = factor[j] * a.get(i, j);
+            a.set(i, j, x);
+            part[j] += norm_squared(x);
+          });
+        },
+        [&] { columns_after(-1, n, [&](int j) { total[j] += part[j]; }); });
+    columns_after(-1, n, [&](int j) { norm[j] = total[j]; });
+    return not_finite;
+  }
+
+  /// dot[j] = v^H a_j over rows [k + 1, m), v_i = entry(i), for the columns j after k. Returns
+  /// |v|^2.
+  template <class A, class Rows, class Cols, class Entry>
+  KOKKOS_FUNCTION static real_t<V> inner_products(A& a, int k, Rows m, Cols n, V (&dot)[MaxCols],
+                                                  const Entry& entry) {
+    using R = real_t<V>;
+    R size2(0), size2_part;
+    V part[MaxCols];
+    columns_after(k, n, [&](int j) { dot[j] = V(R(0)); });
+    in_blocks(
+        k + 1, m,
+        [&] {
+          size2_part = R(0);
+          columns_after(k, n, [&](int j) { part[j] = V(R(0)); });
+        },
+        [&](int i) {
+          const V v = entry(i);
+          size2_part += norm_squared(v);
+          columns_after(k, n, [&](int j) { part[j] = conj_multiply_add(v, a.get(i, j), part[j]); });
+        },
+        [&] {
+          size2 += size2_part;
+          columns_after(k, n, [&](int j) { dot[j] += part[j]; });
+        });
+    return size2;
+  }
+
   /// Brings the column of largest remaining norm to place k.
   template <class A, class L, class Rows, class Cols>
   KOKKOS_FUNCTION void pivot_column(A& a, L& l, integer_t<V>* e, real_t<V>* norm, int k, Rows m,
@@ -182,28 +249,42 @@ private:
     a.swap_rows(k, best, m, k, n);
   }
 
-  /// Makes the reflector of column k and applies it to the columns after it. R(k, k) =
-  /// -phase(alpha) |x| keeps tau real, and tau = 2 / v^H v from the rounded v makes H orthogonal to
-  /// rounding of itself.
+  /// Makes the reflector of column k and applies it to the columns after it, whose norms below row
+  /// k it leaves in norm. R(k, k) = -phase(alpha) |x| keeps tau real, and tau = 2 / v^H v from the
+  /// rounded v makes H orthogonal to rounding of itself.
   template <class A, class Rows, class Cols>
-  KOKKOS_FUNCTION void reflect(A& a, const real_t<V>& norm2, int k, Rows m, Cols n) {
+  KOKKOS_FUNCTION void reflect(A& a, real_t<V>* norm, int k, Rows m, Cols n) {
     using R = real_t<V>;
     const V alpha = a.get(k, k);
-    const auto zero = norm2 == R(0);
-    const V beta = -(square_root(norm2) * phase_of(alpha));
+    const auto zero = norm[k] == R(0);
+    const V beta = -(square_root(norm[k]) * phase_of(alpha));
     const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
-    const R tail = sum(k + 1, m, R(0), [&](int i) {
+    V w[MaxCols];
+    const R tail = inner_products(a, k, m, n, w, [&](int i) {
       const V v = a.get(i, k) * inverse;
       a.set(i, k, v);
-      return norm_squared(v);
+      return v;
     });
     tau[k] = select(zero, R(0), R(2) / (R(1) + tail));
     a.set(k, k, beta);
-    loop(k + 1, n, [&](int j) {
-      const V w = tau[k] * (a.get(k, j) + inner_product(a, k + 1, m, k, j));
-      a.set(k, j, a.get(k, j) - w);
-      loop(k + 1, m, [&](int i) { a.set(i, j, multiply_add(a.get(i, k), -w, a.get(i, j))); });
+    columns_after(k, n, [&](int j) {
+      w[j] = tau[k] * (a.get(k, j) + w[j]);
+      a.set(k, j, a.get(k, j) - w[j]);
     });
+    R total[MaxCols], part[MaxCols];
+    columns_after(k, n, [&](int j) { total[j] = R(0); });
+    in_blocks(
+        k + 1, m, [&] { columns_after(k, n, [&](int j) { part[j] = R(0); }); },
+        [&](int i) {
+          const V v = a.get(i, k);
+          columns_after(k, n, [&](int j) {
+            const V x = multiply_add(v, -w[j], a.get(i, j));
+            a.set(i, j, x);
+            part[j] += norm_squared(x);
+          });
+        },
+        [&] { columns_after(k, n, [&](int j) { total[j] += part[j]; }); });
+    columns_after(k, n, [&](int j) { norm[j] = total[j]; });
   }
 
   /// Column k of L = R^H from row k of R.
@@ -454,11 +535,8 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   using R = real_t<V>;
   using I = integer_t<V>;
 
-  R not_finite(0); // becomes NaN
-  loop(0, m, [&](int i) { loop(0, n, [&](int k) { not_finite += poison(a.get(i, k)); }); });
-
   detail::PivotedQr<V, MaxCols> qr;
-  qr.factor(a, l, m, n);
+  const R not_finite = qr.factor(a, l, m, n);
   if constexpr (LeftVectors) {
     loop(0, n,
          [&](int i) { loop(0, n, [&](int k) { rotations.set(i, k, V(R(i == k ? 1 : 0))); }); });
@@ -473,23 +551,34 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
   }
   if (request.signs != SignRule::none) {
     detail::Largest<V> largest[MaxCols];
+    R size2[MaxCols], part[MaxCols]; // of the columns of U
+    loop(0, n, [&](int k) { size2[k] = R(0); });
     if constexpr (LeftVectors) {
       if (request.signs == SignRule::left)
-        loop(0, m, [&](int i) {
-          V row[MaxCols];
-          detail::multiply_row(a, rotations, i, n, row);
-          loop(0, n, [&](int k) { largest[k].see(row[k], norm_squared(row[k])); });
-        });
+        in_blocks(
+            0, m, [&] { loop(0, n, [&](int k) { part[k] = R(0); }); },
+            [&](int i) {
+              V row[MaxCols];
+              detail::multiply_row(a, rotations, i, n, row);
+              loop(0, n, [&](int k) {
+                const R x2 = norm_squared(row[k]);
+                largest[k].see(row[k], x2);
+                part[k] += x2;
+              });
+            },
+            [&] { loop(0, n, [&](int k) { size2[k] += part[k]; }); });
     }
     // U(:, k) = Q J(:, k) and V(:, k) = P L(:, k) / |L(:, k)| are multiplied by one phase.
     loop(0, n, [&](int k) {
       if (request.signs == SignRule::right) {
         loop(0, n, [&](int i) { largest[k].see(l.get(i, k), norm_squared(l.get(i, k))); });
+        size2[k] = R(1);
       }
       const V phase = conjugate(phase_of(largest[k].value));
+      const V left_phase = unit_length(phase, size2[k]);
       loop(0, n, [&](int i) {
         l.set(i, k, phase * l.get(i, k));
-        if constexpr (LeftVectors) rotations.set(i, k, phase * rotations.get(i, k));
+        if constexpr (LeftVectors) rotations.set(i, k, left_phase * rotations.get(i, k));
       });
     });
   }

@@ -469,7 +469,10 @@ private:
         const int largest = m_crew.template argmax<R>(
             0, m_rows, [&](int i) { return norm_squared(out.get(i, k)); });
         const V phase = conjugate(phase_of(out.get(largest, k)));
-        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, k, phase * out.get(i, k)); });
+        const V left_phase = unit_length(phase, m_crew.template sum<R>(0, m_rows, [&](int i) {
+          return norm_squared(out.get(i, k));
+        }));
+        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, k, left_phase * out.get(i, k)); });
         m_crew.for_rows(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
       }
     });
