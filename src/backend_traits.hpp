@@ -14,7 +14,7 @@ namespace shoal::detail {
 ///  - run_time_columns: the bound of the lane kernels whose column number is known at run time
 ///  only,
 ///    with their work space in scratch (0: there are none);
-///  - lane_register_bytes: the largest matrix of rotations that a lane keeps in registers;
+///  - lane_register_bytes: the largest n x n matrix that a lane keeps in registers;
 ///  - scratch_level: Kokkos' level of team scratch that the kernels use;
 ///  - lane_threads: the bound on the team size of the lane kernels;
 ///  - group_lanes: the bound on the lanes of a team of the group SVD, 0: none;

@@ -15,8 +15,8 @@ inline constexpr int lane_team_size = 128;
 inline constexpr int lane_team_size_least = 16;
 /// Most scratch of such a team: two of them still fit on a multiprocessor.
 inline constexpr std::size_t lane_scratch_bytes = 100 * 1024;
-/// Largest J that a lane keeps in registers: 4 x 4 of double. One of 4 x 4 complex double spilled
-/// 500 bytes.
+/// Largest n x n matrix that a lane keeps in registers: 4 x 4 of double. J of 4 x 4 complex double
+/// spilled 500 bytes, L alone 24.
 inline constexpr std::size_t lane_register_bytes = 128;
 /// Most columns of the lane SVD whose work space is in registers, and most columns.
 inline constexpr int register_columns = 4;

@@ -66,8 +66,9 @@ struct BackendLimits {
   int lane_team_size_least = 1;
   int lane_runs = 1;        ///< runs of matrices that such a team works through
   int register_columns = 4; ///< most columns that a lane keeps in registers
-  std::size_t lane_register_bytes = ~std::size_t(0); ///< largest J that a lane keeps in registers
-  int lane_columns = 4;                              ///< most columns that the lane SVD takes
+  std::size_t lane_register_bytes =
+      ~std::size_t(0);  ///< largest L and J that a lane keeps in registers
+  int lane_columns = 4; ///< most columns that the lane SVD takes
   std::size_t lane_matrix_bytes = ~std::size_t(0); ///< largest n x n matrix that the lane SVD takes
   std::size_t lane_scratch_bytes = 0;              ///< most scratch of a team of the lane kernels
   /// The group SVD: most columns for which it is preferred, most vector lanes of a team, most

@@ -34,10 +34,8 @@ public:
   static constexpr int max_cols = N ? N : Traits::run_time_columns;
   static constexpr int width = lane_width<V>;
   /// Whether L and J are in scratch and loops over columns are not unrolled.
-  static constexpr bool in_scratch = N == 0 || N > Traits::register_columns;
-  /// J leaves the registers where it would push others out of them.
-  static constexpr bool rotations_in_scratch =
-      LeftVectors && !in_scratch && sizeof(T) * N * N > Traits::lane_register_bytes;
+  static constexpr bool in_scratch = N == 0 || N > Traits::register_columns ||
+                                     sizeof(T) * N* N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
       : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
@@ -118,26 +116,17 @@ private:
       else return run(a, l, j, m_rows, Rolled<N>());
     } else {
       constexpr std::integral_constant<int, N> n{};
-      lane::RegisterMatrix<V, N, N> l;
-      const auto with_rotations = [&](auto& j) {
-        if constexpr (Square) {
-          lane::RegisterMatrix<V, N, N> registers;
+      lane::RegisterMatrix<V, N, N> l, j;
+      if constexpr (Square) {
+        lane::RegisterMatrix<V, N, N> registers;
+        SHOAL_UNROLL
+        for (int i = 0; i < N; ++i) {
           SHOAL_UNROLL
-          for (int i = 0; i < N; ++i) {
-            SHOAL_UNROLL
-            for (int k = 0; k < N; ++k) registers.set(i, k, a.get(i, k));
-          }
-          return run(registers, l, j, n, n);
-        } else {
-          return run(a, l, j, m_rows, n);
+          for (int k = 0; k < N; ++k) registers.set(i, k, a.get(i, k));
         }
-      };
-      if constexpr (rotations_in_scratch) {
-        auto j = Tile(work, N, N, {N, 1}).matrix(lane);
-        return with_rotations(j);
+        return run(registers, l, j, n, n);
       } else {
-        lane::RegisterMatrix<V, N, N> j;
-        return with_rotations(j);
+        return run(a, l, j, m_rows, n);
       }
     }
   }

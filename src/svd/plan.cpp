@@ -31,8 +31,8 @@ std::size_t lane_scratch(const Problem& p, const BackendLimits& limits, int team
   std::size_t bytes = tile(p.m * p.n, p.scalar.bytes) + tile(p.n, p.scalar.real_bytes());
   if (p.right) bytes += tile(p.n * p.n, p.scalar.bytes);
   const std::size_t square = p.scalar.bytes * static_cast<std::size_t>(p.n * p.n);
-  if (p.n > limits.register_columns) bytes += (p.left ? 2 : 1) * tile(p.n * p.n, p.scalar.bytes);
-  else if (p.left && square > limits.lane_register_bytes) bytes += tile(p.n * p.n, p.scalar.bytes);
+  if (p.n > limits.register_columns || square > limits.lane_register_bytes)
+    bytes += (p.left ? 2 : 1) * tile(p.n * p.n, p.scalar.bytes);
   return bytes;
 }
 
