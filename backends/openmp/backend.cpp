@@ -17,6 +17,11 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.lane_scratch_bytes = openmp_tuning::lane_scratch_bytes;
   limits.tile_team_size = std::min(exec.concurrency(), openmp_tuning::tile_team_size);
   limits.tile_scratch_bytes = openmp_tuning::scratch_bytes;
+  limits.vector_preferred = true;
+  limits.vector_team_bytes = openmp_tuning::vector_team_bytes;
+  limits.vector_panel_bytes = openmp_tuning::vector_panel_bytes;
+  limits.vector_staged_bytes = openmp_tuning::vector_staged_bytes;
+  limits.vector_block = openmp_tuning::vector_block;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;

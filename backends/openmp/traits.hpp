@@ -26,6 +26,7 @@ struct backend_traits<Kokkos::OpenMP> {
 
   static constexpr int group_lanes = 0;
   static constexpr int tile_threads = 0;
+  static constexpr int vector_bytes = openmp_tuning::vector_bytes;
   template <class, int>
   static constexpr int tile_teams = 1;
 

@@ -20,6 +20,15 @@ inline constexpr int lane_columns = 64;
 inline constexpr std::size_t lane_scratch_bytes = 1u << 20;
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
+/// The vector kernel of gemm: the operands that a team works through, some tens of microseconds of
+/// work.
+inline constexpr std::size_t vector_team_bytes = 256u << 10;
+/// Its panel of B: half of the first-level cache.
+inline constexpr std::size_t vector_panel_bytes = 24u << 10;
+/// From this size on B is staged wherever it lies: its rows then share no sets of that cache.
+inline constexpr std::size_t vector_staged_bytes = 48u << 10;
+/// Edge of the blocks of C that large products are dealt out in.
+inline constexpr int vector_block = 240;
 /// Most scratch of a team kernel.
 inline constexpr std::size_t scratch_bytes = 1u << 20;
 

@@ -22,11 +22,13 @@ struct GemmPlan {
   int vector_length = 1;        ///< lanes of a thread
   int matrices_per_team = 0;    ///< the run of matrices a team stages at once
   /// Of the tile kernel: the edge of the part of C that a thread holds, and the extents of the
-  /// blocks that a team stages at once.
+  /// blocks that a team stages at once. Of the vector kernel: the block of C that a team computes,
+  /// and the rows of B that it stages at once.
   int tile = 0;
   int block_m = 0;
   int block_n = 0;
   int block_k = 0;
+  bool stages_b = false; ///< Of the vector kernel: B is staged also where it can be read in place
   std::size_t scratch_bytes = 0; ///< level-0 scratch of a team
 
   friend bool operator==(const GemmPlan&, const GemmPlan&) = default;
@@ -86,6 +88,14 @@ struct BackendLimits {
   int tile_team_size = 1;
   std::size_t tile_scratch_bytes = 0;
   int tile = 0;
+  /// The vector kernel of gemm: whether there is one, which is then preferred to the others; bytes
+  /// of operands that a team is to work through; most bytes of a staged panel of B; from how many
+  /// bytes of B on it is staged in any case; and the edge of the blocks of C of large products.
+  bool vector_preferred = false;
+  std::size_t vector_team_bytes = 0;
+  std::size_t vector_panel_bytes = 0;
+  std::size_t vector_staged_bytes = ~std::size_t(0);
+  int vector_block = 0;
 
   /// Matrices that a lane holds side by side.
   int lane_width(std::size_t real_size) const {

@@ -26,6 +26,7 @@ enum class GemmPath {
   lane,      ///< one matrix a lane, in registers: m, n, k <= 4
   team,      ///< one team a matrix, operands read from device memory: every shape
   tile,      ///< blocks of one or many matrices a team, staged through scratch: every shape
+  vector,    ///< CPUs: one matrix a thread at a time, C in vector registers: every shape
 };
 
 /// The kernel that a decomposition runs on; see \ref GemmPath.

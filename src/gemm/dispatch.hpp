@@ -5,6 +5,7 @@
 #include "src/gemm/lane_kernel.hpp"
 #include "src/gemm/team_kernel.hpp"
 #include "src/gemm/tile_kernel.hpp"
+#include "src/gemm/vector_kernel.hpp"
 #include "src/launch.hpp"
 
 #include <shoal/detail/dispatch.hpp>
@@ -15,7 +16,7 @@
 namespace shoal::detail {
 
 /// Instances for each scalar: 3 of the lane kernel, 4 (complex) or 6 of the tile kernel, 1 of the
-/// team kernel.
+/// team kernel, and 1 of the vector kernel where the backend has it.
 template <class Exec, class T>
 void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
               const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
@@ -31,6 +32,10 @@ void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options
     launch<Traits::tile_threads, Traits::template tile_teams<T, Size>>(
         "shoal::gemm::tile", exec, plan, TileGemmKernel<Exec, T, Size>(plan, problem));
   };
+  if constexpr (Traits::vector_bytes > 0) {
+    if (plan.path == GemmPath::vector)
+      return launch<0>("shoal::gemm::vector", exec, plan, VectorGemmKernel<Exec, T>(plan, problem));
+  }
   if (plan.path == GemmPath::team)
     return launch<0>("shoal::gemm::team", exec, plan, TeamGemmKernel<Exec, T>(plan, problem));
   if (plan.path == GemmPath::tile) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "src/gemm/problem.hpp"
 #include "src/lane_tile.hpp"
 #include "src/panel.hpp"
 #include "src/plan_support.hpp"
@@ -146,6 +147,39 @@ bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const Back
   return found;
 }
 
+/// A whole matrix a thread, or blocks of one that is large enough for several teams. Scratch holds
+/// a panel of B and, where k takes several panels, the sums of a strip of C.
+void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
+                 const BackendLimits& limits) {
+  plan = {};
+  plan.path = GemmPath::vector;
+  plan.team_size = 1;
+  const auto block = [&](std::int64_t x) {
+    return static_cast<int>(divide_up(x, divide_up(x, limits.vector_block)));
+  };
+  plan.block_m = block(s.m);
+  plan.block_n = block(s.n);
+  const std::int64_t blocks = divide_up(s.m, plan.block_m) * divide_up(s.n, plan.block_n);
+  const std::size_t strip_bytes = static_cast<std::size_t>(vector_gemm_strip * limits.vector_bytes);
+  plan.block_k = static_cast<int>(std::clamp<std::int64_t>(
+      s.k, 1, static_cast<std::int64_t>(limits.vector_panel_bytes / strip_bytes)));
+  plan.stages_b = static_cast<std::size_t>(s.k * s.n) * scalar.bytes >= limits.vector_staged_bytes;
+  const std::int64_t rows = std::max(plan.block_m, plan.block_n) * (scalar.is_complex ? 2 : 1);
+  plan.scratch_bytes =
+      static_cast<std::size_t>(plan.block_k + (plan.block_k < s.k ? rows : 0)) * strip_bytes;
+  // Enough matrices that a team's start costs nothing, few enough that all threads have some and
+  // that a league is an int.
+  const double bytes =
+      static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n) * static_cast<double>(scalar.bytes);
+  const auto by_bytes =
+      static_cast<std::int64_t>(static_cast<double>(limits.vector_team_bytes) / bytes);
+  const std::int64_t by_threads = divide_up(s.batch, limits.teams_at_once);
+  const std::int64_t by_league = divide_up(s.batch * blocks, std::numeric_limits<int>::max() / 2);
+  plan.matrices_per_team =
+      static_cast<int>(std::max({std::int64_t(1), std::min(by_bytes, by_threads), by_league}));
+  plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
+}
+
 void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {
   plan = {};
   plan.path = GemmPath::team;
@@ -186,7 +220,15 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
              " bytes of scratch, and the backend has " + std::to_string(limits.tile_scratch_bytes));
     break;
   case GemmPath::team: plan_team(plan, shape, limits); break;
+  case GemmPath::vector:
+    if (!limits.vector_preferred) refuse("the backend has no such kernel");
+    plan_vector(plan, shape, scalar, limits);
+    break;
   case GemmPath::automatic:
+    if (limits.vector_preferred) {
+      plan_vector(plan, shape, scalar, limits);
+      break;
+    }
     if (limits.tile_preferred && plan_tile(plan, shape, scalar, limits)) break;
     if (lane_takes(shape)) plan_lane(plan, shape, scalar, limits);
     else plan_team(plan, shape, limits);
@@ -201,6 +243,7 @@ std::ostream& shoal::operator<<(std::ostream& out, const GemmPlan& plan) {
   return out << "gemm plan: path " << to_string(plan.path) << ", league " << plan.league_size
              << ", team " << plan.team_size << " x " << plan.vector_length << ", "
              << plan.matrices_per_team << " matrices a team, tile " << plan.tile << ", blocks "
-             << plan.block_m << " x " << plan.block_n << " x " << plan.block_k << ", scratch "
-             << plan.scratch_bytes << " B";
+             << plan.block_m << " x " << plan.block_n << " x " << plan.block_k
+             << (plan.stages_b ? " with B staged" : "") << ", scratch " << plan.scratch_bytes
+             << " B";
 }

@@ -11,6 +11,9 @@
 
 namespace shoal::detail {
 
+/// Most vectors of a strip of columns of the vector kernel.
+inline constexpr int vector_gemm_strip = 3;
+
 /// A batched product as the kernels see it: a is m x k and b is k x n whatever the ops were, since
 /// a transpose is an exchange of strides; only the conjugation is left.
 template <class T>

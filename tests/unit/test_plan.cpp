@@ -56,6 +56,11 @@ BackendLimits cpu() {
   x.group_scratch_bytes = 1 << 20;
   x.tile_team_size = 4;
   x.tile_scratch_bytes = 1 << 20;
+  x.vector_preferred = true;
+  x.vector_team_bytes = 256 << 10;
+  x.vector_panel_bytes = 24 << 10;
+  x.vector_staged_bytes = 48 << 10;
+  x.vector_block = 240;
   return x;
 }
 /// Hardly anything.
@@ -91,9 +96,10 @@ TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
               ASSERT_GE(plan.vector_length, 1);
               ASSERT_GE(plan.matrices_per_team, 1);
               const bool tile = plan.path == GemmPath::tile;
-              const std::int64_t blocks = tile ? ((m + plan.block_m - 1) / plan.block_m) *
-                                                     ((n + plan.block_n - 1) / plan.block_n)
-                                               : 1;
+              const bool in_blocks = tile || plan.path == GemmPath::vector;
+              const std::int64_t blocks = in_blocks ? ((m + plan.block_m - 1) / plan.block_m) *
+                                                          ((n + plan.block_n - 1) / plan.block_n)
+                                                    : 1;
               ASSERT_GE(plan.league_size * plan.matrices_per_team, batch * blocks);
               ASSERT_LT((plan.league_size / blocks - 1) * plan.matrices_per_team, batch)
                   << "teams without work";
@@ -157,9 +163,21 @@ TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
       } catch (const shoal::invalid_argument& e) {
         EXPECT_EQ(e.function(), "shoal::gemm");
         EXPECT_EQ(e.argument(), "options.path");
+        if (path == GemmPath::vector) continue; // a GPU has no such kernel
         EXPECT_EQ(path, GemmPath::lane) << e.what();
         EXPECT_GT(n, 4) << e.what();
       }
+    }
+}
+
+TEST(GemmPlan, TheVectorKernelIsForCpus) {
+  GemmOptions options;
+  options.path = GemmPath::vector;
+  for (const ScalarSize& scalar : scalars)
+    for (const std::int64_t n : {1, 2, 16, 100}) {
+      EXPECT_EQ(plan_gemm({1000, n, n, n}, scalar, cpu(), {}).path, GemmPath::vector);
+      EXPECT_EQ(plan_gemm({1000, n, n, n}, scalar, cpu(), options).path, GemmPath::vector);
+      EXPECT_THROW(plan_gemm({1000, n, n, n}, scalar, gpu(), options), shoal::invalid_argument);
     }
 }
 

@@ -22,6 +22,7 @@ TEST(Types, HaveNames) {
   EXPECT_STREQ(to_string(GemmPath::lane), "lane");
   EXPECT_STREQ(to_string(GemmPath::team), "team");
   EXPECT_STREQ(to_string(GemmPath::tile), "tile");
+  EXPECT_STREQ(to_string(GemmPath::vector), "vector");
   EXPECT_STREQ(to_string(SvdPath::automatic), "automatic");
   EXPECT_STREQ(to_string(SvdPath::lane), "lane");
   EXPECT_STREQ(to_string(SvdPath::team), "team");

@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace shoal::detail {
 
@@ -93,6 +94,10 @@ template <class To, class From, int Width>
 KOKKOS_FUNCTION To vector_bit_cast(const ArrayVector<From, Width>& x) {
   return Kokkos::bit_cast<To>(x);
 }
+template <class E, int Width>
+KOKKOS_FUNCTION ArrayVector<E, Width> vector_exchange(const ArrayVector<E, Width>& x) {
+  return ArrayVector<E, Width>::make([&](int i) { return x.e[i ^ 1]; });
+}
 
 #else
 
@@ -109,6 +114,14 @@ V vector_select(const M& m, const V& a, const V& b) {
 template <class To, class From>
 To vector_bit_cast(const From& x) {
   return (To)x;
+}
+template <class V, int... Slots>
+V vector_exchange(const V& x, std::integer_sequence<int, Slots...>) {
+  return __builtin_shufflevector(x, x, (Slots ^ 1)...);
+}
+template <class E, int Width, class V>
+V vector_exchange(const V& x) {
+  return vector_exchange(x, std::make_integer_sequence<int, Width>());
 }
 
 #endif
@@ -178,6 +191,12 @@ struct Pack {
   friend KOKKOS_FUNCTION Mask operator>=(const Pack& a, const Pack& b) { return Mask(a.v >= b.v); }
   friend KOKKOS_FUNCTION Mask operator==(const Pack& a, const Pack& b) { return Mask(a.v == b.v); }
 };
+
+/// Slots 0 and 1 exchanged, 2 and 3, and so on; the width is even.
+template <class E, int Width>
+KOKKOS_FUNCTION Pack<E, Width> exchange_neighbours(const Pack<E, Width>& x) {
+  return vector_exchange<E, Width>(x.v);
+}
 
 } // namespace shoal::detail
 

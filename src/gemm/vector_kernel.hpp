@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_SRC_GEMM_VECTOR_KERNEL_HPP
+#define SHOAL_SRC_GEMM_VECTOR_KERNEL_HPP
+
+#include "src/backend_traits.hpp"
+#include "src/gemm/problem.hpp"
+#include "src/lane_tile.hpp"
+
+#include <shoal/detail/unroll.hpp>
+#include <shoal/plan.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace shoal::detail {
+
+/// One product a thread at a time, many a team, for CPUs: tiles of C in vector registers, whose
+/// slots are neighbours in a row of C. A step along k reads the vectors of a row of B and
+/// multiplies them by entries of A, which may lie anywhere.
+///
+/// C is taken as the transpose of itself where that makes its rows the contiguous direction. A row
+/// of C that is contiguous in neither is computed in a local buffer; rows of B that are not
+/// contiguous (or that the plan wants close together) are staged in scratch, a strip of C's columns
+/// at a time.
+///
+/// The columns are cut into vectors; the last one overlaps the one before where they do not come
+/// out even, so that nothing outside a matrix is touched and every entry is computed by the same
+/// operations. Vectors shrink to halves, quarters, ... for matrices with fewer columns. A strip is
+/// one to three vectors wide, and no strip of several is without a partner for its overlap.
+///
+/// A complex A counts as two rows of real numbers, and B as a row of twice as many: real and
+/// imaginary parts of the products are summed as four real sums, and put together in the end. They
+/// do not depend on which operand is called A.
+template <class Exec, class T>
+class VectorGemmKernel {
+public:
+  using R = number_t<T>;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem)
+      : m_bytes(plan.scratch_bytes), m_per_team(plan.matrices_per_team), m_block_k(plan.block_k) {
+    const auto parts = [](std::int64_t x, int part) {
+      return static_cast<int>((x + part - 1) / part);
+    };
+    m_row_blocks = parts(problem.m(), plan.block_m);
+    m_col_blocks = parts(problem.n(), plan.block_n);
+    const BatchRef<T>& c = problem.c;
+    const bool transposed = c.row_stride == 1 && (c.col_stride != 1 || c.cols < c.rows);
+    if (transposed) {
+      problem = {problem.b.transposed(), problem.a.transposed(), c.transposed(), problem.alpha,
+                 problem.beta,           problem.conj_b,         problem.conj_a};
+      std::swap(m_row_blocks, m_col_blocks);
+    }
+    m_a = problem.a;
+    m_b = problem.b;
+    m_c = problem.c;
+    m_rows = static_cast<int>(m_c.rows);
+    m_cols = static_cast<int>(m_c.cols);
+    m_depth = static_cast<int>(m_a.cols);
+    m_reads_c = problem.reads_c();
+    m_direct_c = m_c.col_stride == 1 || m_cols == 1;
+    m_direct_b = (m_b.col_stride == 1 || m_cols == 1) && !plan.stages_b;
+    m_width = width;
+    while (m_width > m_cols) m_width /= 2;
+    m_vectors = parts(m_cols, m_width);
+    m_strips = parts(m_vectors, most_vectors);
+    m_alpha = Factor(problem.alpha);
+    m_beta = Factor(problem.beta);
+    const R sign_a = problem.conj_a ? R(-1) : R(1), sign_b = problem.conj_b ? R(-1) : R(1);
+    m_sign_b = sign_b;
+    m_sign_a = sign_a;
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    R* const scratch = reinterpret_cast<R*>(team_scratch<Exec>(member, m_bytes));
+    switch (m_width) {
+    case 1: return run<1>(member.league_rank(), scratch);
+    case 2: return run<2>(member.league_rank(), scratch);
+    case 4: return run<4>(member.league_rank(), scratch);
+    case 8: return run<8>(member.league_rank(), scratch);
+    case 16: return run<16>(member.league_rank(), scratch);
+    }
+  }
+
+private:
+  /// Real numbers of an element.
+  static constexpr int parts = is_complex_v<T> ? 2 : 1;
+  /// Elements of a full vector.
+  static constexpr int width =
+      backend_traits<Exec>::vector_bytes / static_cast<int>(sizeof(R)) / parts;
+  static constexpr int most_vectors = vector_gemm_strip;
+  /// Rows of C of a tile, by the vectors of its strip: with the operands they fill the registers.
+  static constexpr int most_rows(int vectors) {
+    return (vectors == 1 ? 8 : vectors == 2 ? 6 : 4) / parts;
+  }
+
+  /// A factor of elements: of a vector with real and imaginary parts side by side it multiplies
+  /// the vector and the one with the parts exchanged.
+  struct Factor {
+    R straight, crossed;
+    Factor() = default;
+    explicit Factor(const T& x) : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
+    static R real_part_of(const T& x) {
+      if constexpr (is_complex_v<T>) return x.real();
+      else return x;
+    }
+    static R imaginary_part_of([[maybe_unused]] const T& x) {
+      if constexpr (is_complex_v<T>) return x.imag();
+      else return R(0);
+    }
+  };
+
+  BatchRef<const T> m_a, m_b;
+  BatchRef<T> m_c;
+  std::size_t m_bytes;
+  int m_per_team, m_block_k;
+  int m_row_blocks, m_col_blocks;
+  int m_rows, m_cols, m_depth;
+  int m_width, m_vectors, m_strips; ///< elements of a vector; vectors of a row; strips of those
+  Factor m_alpha, m_beta;
+  R m_sign_a, m_sign_b; ///< -1: conjugated
+  bool m_reads_c, m_direct_b, m_direct_c;
+
+  template <int Width>
+  using Vector = lane_value_t<R, Width * parts>;
+
+  /// A tile's operands, strides in real numbers.
+  struct Tile {
+    const R* a;
+    std::int64_t a_row, a_col;
+    const R* b;
+    std::int64_t b_row;
+    int last; ///< where the last vector begins
+    int depth;
+    R* c;
+    std::int64_t c_row, c_col;
+    R* carried; ///< the sums of the panels before and after this one, null: there are none
+    bool first, last_panel;
+  };
+
+  // --- the batch and its blocks -----------------------------------------------------------------
+
+  template <int Width>
+  KOKKOS_FUNCTION void run(int rank, R* scratch) const {
+    if constexpr (Width <= width) {
+      const int blocks = m_row_blocks * m_col_blocks;
+      int group = rank, block = 0;
+      if (blocks > 1) {
+        group = rank / blocks;
+        block = rank - group * blocks;
+      }
+      const std::int64_t begin = static_cast<std::int64_t>(group) * m_per_team;
+      const std::int64_t end = begin + m_per_team < m_c.batch ? begin + m_per_team : m_c.batch;
+      if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c &&
+          m_rows <= most_rows(m_vectors))
+        return with_tile<Width>(m_vectors, m_rows, [&]<int Vectors, int Rows>() {
+          Tile t = whole_matrix();
+          for (std::int64_t i = begin; i < end; ++i) {
+            point_to(t, i);
+            multiply_tile<Width, Vectors, Rows, false>(t);
+          }
+        });
+      for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
+    }
+  }
+
+  KOKKOS_FUNCTION Tile whole_matrix() const {
+    Tile t{};
+    t.a_row = m_a.row_stride * parts;
+    t.a_col = m_a.col_stride * parts;
+    t.b_row = m_b.row_stride * parts;
+    t.c_row = m_c.row_stride * parts;
+    t.c_col = m_c.col_stride * parts;
+    t.last = (m_cols - m_width) * parts;
+    t.depth = m_depth;
+    t.first = t.last_panel = true;
+    return t;
+  }
+  KOKKOS_FUNCTION void point_to(Tile& t, std::int64_t i) const {
+    t.a = reinterpret_cast<const R*>(m_a.matrix_data(i));
+    t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
+    t.c = reinterpret_cast<R*>(m_c.matrix_data(i));
+  }
+
+  template <int Width>
+  KOKKOS_FUNCTION void multiply_block(std::int64_t i, int block, R* scratch) const {
+    const int row_block = block / m_col_blocks, col_block = block - row_block * m_col_blocks;
+    const int row_begin = part_begin(m_rows, m_row_blocks, row_block);
+    const int row_end = part_begin(m_rows, m_row_blocks, row_block + 1);
+    const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
+    Tile whole = whole_matrix();
+    point_to(whole, i);
+    for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
+      const int vector = part_begin(m_vectors, m_strips, s);
+      const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
+      const int col = vector * Width;
+      const int last_col = least(m_cols - Width, (vector + vectors - 1) * Width);
+      Tile strip = whole;
+      strip.c += col * strip.c_col;
+      strip.last = (last_col - col) * parts;
+      const int cols = last_col - col + Width;
+      if (m_direct_b) {
+        strip.b += col * parts;
+        multiply_strip<Width>(strip, vectors, row_begin, row_end);
+        continue;
+      }
+      R* const panel = scratch;
+      strip.carried = m_depth > m_block_k ? panel + panel_numbers() : nullptr;
+      int p = 0;
+      do {
+        strip.depth = least(m_block_k, m_depth - p);
+        strip.first = p == 0;
+        strip.last_panel = p + strip.depth == m_depth;
+        stage(panel, whole.b, p, strip.depth, col, cols);
+        strip.b = panel;
+        strip.b_row = cols * parts;
+        multiply_strip<Width>(strip, vectors, row_begin, row_end);
+        p += strip.depth;
+        strip.a += strip.depth * strip.a_col;
+      } while (p < m_depth);
+    }
+  }
+
+  KOKKOS_FUNCTION static int least(int x, int y) { return x < y ? x : y; }
+  /// Where part i of x things begins that are dealt out evenly.
+  KOKKOS_FUNCTION static int part_begin(int x, int count, int i) {
+    return static_cast<int>(static_cast<std::int64_t>(x) * i / count);
+  }
+  KOKKOS_FUNCTION std::int64_t panel_numbers() const {
+    return static_cast<std::int64_t>(m_block_k) * most_vectors * width * parts;
+  }
+
+  /// Rows p, ..., p + depth - 1 of B, columns col, ..., col + cols - 1, one row after another.
+  KOKKOS_FUNCTION void stage(R* panel, const R* b, int p, int depth, int col, int cols) const {
+    const T* const from = reinterpret_cast<const T*>(b) + p * m_b.row_stride + col * m_b.col_stride;
+    T* const to = reinterpret_cast<T*>(panel);
+    if (m_b.col_stride == 1) {
+      for (int r = 0; r < depth; ++r)
+        for (int j = 0; j < cols; ++j) to[r * cols + j] = from[r * m_b.row_stride + j];
+    } else {
+      for (int j = 0; j < cols; ++j)
+        for (int r = 0; r < depth; ++r)
+          to[r * cols + j] = from[r * m_b.row_stride + j * m_b.col_stride];
+    }
+  }
+
+  template <int Width>
+  KOKKOS_FUNCTION void multiply_strip(const Tile& strip, int vectors, int row_begin,
+                                      int row_end) const {
+    const int rows = row_end - row_begin, most = most_rows(vectors);
+    const int tiles = (rows + most - 1) / most;
+    for (int i = 0; i < tiles; ++i) {
+      const int row = row_begin + part_begin(rows, tiles, i);
+      Tile t = strip;
+      t.a += row * t.a_row;
+      t.c += row * t.c_row;
+      if (t.carried) t.carried += (row - row_begin) * parts * vectors * Width * parts;
+      with_tile<Width>(
+          vectors, row_begin + part_begin(rows, tiles, i + 1) - row,
+          [&]<int Vectors, int Rows>() { multiply_tile<Width, Vectors, Rows, true>(t); });
+    }
+  }
+
+  /// f<vectors, rows>()
+  template <int Width, int Vectors = 1, class F>
+  KOKKOS_FUNCTION void with_tile(int vectors, int rows, const F& f) const {
+    if constexpr (Vectors < (Width < width ? 2 : most_vectors)) {
+      if (vectors != Vectors) return with_tile<Width, Vectors + 1>(vectors, rows, f);
+    }
+    with_rows<Vectors, most_rows(Vectors)>(rows, f);
+  }
+  template <int Vectors, int Rows, class F>
+  KOKKOS_FUNCTION static void with_rows(int rows, const F& f) {
+    if constexpr (Rows > 1) {
+      if (rows != Rows) return with_rows<Vectors, Rows - 1>(rows, f);
+    }
+    f.template operator()<Vectors, Rows>();
+  }
+
+  // --- one tile ---------------------------------------------------------------------------------
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V load(const R* x) {
+    V v;
+    std::memcpy(&v, x, sizeof(V));
+    return v;
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static void store(R* x, const V& v) {
+    std::memcpy(x, &v, sizeof(V));
+  }
+
+  /// General: C may need the buffer, and sums may be carried from panel to panel.
+  template <int Width, int Vectors, int Rows, bool General>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_tile(const Tile& t) const {
+    using V = Vector<Width>;
+    constexpr int numbers = Width * parts;
+    V sum[Rows * parts][Vectors];
+    const bool resumes = General && !t.first;
+    SHOAL_UNROLL
+    for (int r = 0; r < Rows * parts; ++r) {
+      SHOAL_UNROLL
+      for (int v = 0; v < Vectors; ++v)
+        sum[r][v] = resumes ? load<V>(t.carried + (r * Vectors + v) * numbers) : V(R(0));
+    }
+    const R *a = t.a, *b = t.b;
+    SHOAL_DO_NOT_UNROLL
+    for (int p = 0; p < t.depth; ++p) {
+      V right[Vectors];
+      SHOAL_UNROLL
+      for (int v = 0; v < Vectors; ++v)
+        right[v] = load<V>(b + (v + 1 == Vectors ? t.last : v * numbers));
+      SHOAL_UNROLL
+      for (int r = 0; r < Rows * parts; ++r) {
+        const V left(a[r / parts * t.a_row + r % parts]);
+        SHOAL_UNROLL
+        for (int v = 0; v < Vectors; ++v) sum[r][v] = multiply_add(left, right[v], sum[r][v]);
+      }
+      a += t.a_col;
+      b += t.b_row;
+    }
+    if (General && !t.last_panel) {
+      SHOAL_UNROLL
+      for (int r = 0; r < Rows * parts; ++r) {
+        SHOAL_UNROLL
+        for (int v = 0; v < Vectors; ++v) store(t.carried + (r * Vectors + v) * numbers, sum[r][v]);
+      }
+      return;
+    }
+    SHOAL_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      R* const c = t.c + r * t.c_row;
+      if (!General || m_direct_c) {
+        put_row<V, Vectors>(c, t.last, &sum[r * parts]);
+      } else {
+        R row[Vectors * numbers] = {};
+        const int cols = t.last + numbers;
+        if (m_reads_c)
+          for (int j = 0; j < cols; ++j) row[j] = c[j / parts * t.c_col + j % parts];
+        put_row<V, Vectors>(row, t.last, &sum[r * parts]);
+        for (int j = 0; j < cols; ++j) c[j / parts * t.c_col + j % parts] = row[j];
+      }
+    }
+  }
+
+  /// One row of a tile of C from its sums. The last two vectors may overlap: all are read before
+  /// any is written.
+  template <class V, int Vectors>
+  KOKKOS_FORCEINLINE_FUNCTION void put_row(R* c, int last, const V (*sum)[Vectors]) const {
+    V x[Vectors];
+    SHOAL_UNROLL
+    for (int v = 0; v < Vectors; ++v) {
+      const R* const at = c + (v + 1 == Vectors ? last : v * lane_width<V>);
+      if constexpr (is_complex_v<T>) {
+        const V signs = alternating<V>(R(1), m_sign_b);
+        const V crossed_signs = alternating<V>(-m_sign_a * m_sign_b, m_sign_a);
+        const V product =
+            multiply_add(exchange_neighbours(sum[1][v]), crossed_signs, sum[0][v] * signs);
+        x[v] = scaled(m_alpha, product);
+        if (m_reads_c) x[v] += scaled(m_beta, load<V>(at));
+      } else {
+        x[v] = V(m_alpha.straight) * sum[0][v];
+        if (m_reads_c) x[v] = multiply_add(V(m_beta.straight), load<V>(at), x[v]);
+      }
+    }
+    SHOAL_UNROLL
+    for (int v = 0; v < Vectors; ++v)
+      store(c + (v + 1 == Vectors ? last : v * lane_width<V>), x[v]);
+  }
+
+  /// The complex numbers of a vector times a factor.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V scaled(const Factor& f, const V& x) {
+    return multiply_add(alternating<V>(-f.crossed, f.crossed), exchange_neighbours(x),
+                        V(f.straight) * x);
+  }
+  /// (even, odd, even, odd, ...)
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V alternating(R even, R odd) {
+    V v(even);
+    SHOAL_UNROLL
+    for (int i = 1; i < lane_width<V>; i += 2) set_slot(v, i, odd);
+    return v;
+  }
+};
+
+} // namespace shoal::detail
+
+#endif
