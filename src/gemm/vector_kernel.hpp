@@ -155,20 +155,29 @@ private:
       }
       const std::int64_t begin = static_cast<std::int64_t>(group) * m_per_team;
       const std::int64_t end = begin + m_per_team < m_c.batch ? begin + m_per_team : m_c.batch;
-      if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c &&
-          m_rows <= most_rows(m_vectors))
-        return with_tile<Width>(m_vectors, m_rows, [&]<int Vectors, int Rows>() {
-          Tile t = whole_matrix();
-          for (std::int64_t i = begin; i < end; ++i) {
-            point_to(t, i);
-            multiply_tile<Width, Vectors, Rows, false>(t);
-          }
-        });
+      if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
+        return with_vectors<Width>(
+            m_vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(begin, end); });
       for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
     }
   }
 
-  KOKKOS_FUNCTION Tile whole_matrix() const {
+  /// Whole matrices, one strip wide and read and written in place: what to do is decided once.
+  template <int Width, int Vectors>
+  KOKKOS_FUNCTION void multiply_run(std::int64_t begin, std::int64_t end) const {
+    const Rows rows = cut<Vectors>(m_rows);
+    with_rows<Vectors, most_rows(Vectors)>(rows.of_tile, [&]<int Of>() {
+      if (rows.tiles == 1 && m_depth == Of) {
+        for (std::int64_t i = begin; i < end; ++i)
+          multiply_tile<Width, Vectors, Of, false, Of>(matrix(i));
+      } else {
+        for (std::int64_t i = begin; i < end; ++i)
+          multiply_tiles<Width, Vectors, Of, false>(matrix(i), rows);
+      }
+    });
+  }
+
+  KOKKOS_FUNCTION Tile matrix(std::int64_t i) const {
     Tile t{};
     t.a_row = m_a.row_stride * parts;
     t.a_col = m_a.col_stride * parts;
@@ -178,12 +187,10 @@ private:
     t.last = (m_cols - m_width) * parts;
     t.depth = m_depth;
     t.first = t.last_panel = true;
-    return t;
-  }
-  KOKKOS_FUNCTION void point_to(Tile& t, std::int64_t i) const {
     t.a = reinterpret_cast<const R*>(m_a.matrix_data(i));
     t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
     t.c = reinterpret_cast<R*>(m_c.matrix_data(i));
+    return t;
   }
 
   template <int Width>
@@ -192,8 +199,7 @@ private:
     const int row_begin = part_begin(m_rows, m_row_blocks, row_block);
     const int row_end = part_begin(m_rows, m_row_blocks, row_block + 1);
     const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
-    Tile whole = whole_matrix();
-    point_to(whole, i);
+    const Tile whole = matrix(i);
     for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
       const int vector = part_begin(m_vectors, m_strips, s);
       const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
@@ -248,37 +254,64 @@ private:
     }
   }
 
+  /// Rows of C as tiles of `of_tile` rows, of which the last few are one shorter.
+  struct Rows {
+    int tiles, of_tile, shorter;
+  };
+  template <int Vectors>
+  KOKKOS_FUNCTION static Rows cut(int rows) {
+    constexpr int most = most_rows(Vectors);
+    const int tiles = (rows + most - 1) / most, of_tile = (rows + tiles - 1) / tiles;
+    return {tiles, of_tile, tiles * of_tile - rows};
+  }
+
   template <int Width>
   KOKKOS_FUNCTION void multiply_strip(const Tile& strip, int vectors, int row_begin,
                                       int row_end) const {
-    const int rows = row_end - row_begin, most = most_rows(vectors);
-    const int tiles = (rows + most - 1) / most;
-    for (int i = 0; i < tiles; ++i) {
-      const int row = row_begin + part_begin(rows, tiles, i);
-      Tile t = strip;
-      t.a += row * t.a_row;
-      t.c += row * t.c_row;
-      if (t.carried) t.carried += (row - row_begin) * parts * vectors * Width * parts;
-      with_tile<Width>(
-          vectors, row_begin + part_begin(rows, tiles, i + 1) - row,
-          [&]<int Vectors, int Rows>() { multiply_tile<Width, Vectors, Rows, true>(t); });
+    Tile t = strip;
+    t.a += row_begin * t.a_row;
+    t.c += row_begin * t.c_row;
+    with_vectors<Width>(vectors, [&]<int Vectors>() {
+      const Rows rows = cut<Vectors>(row_end - row_begin);
+      with_rows<Vectors, most_rows(Vectors)>(
+          rows.of_tile, [&]<int Of>() { multiply_tiles<Width, Vectors, Of, true>(t, rows); });
+    });
+  }
+
+  template <int Width, int Vectors, int Of, bool General>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_tiles(Tile t, const Rows& rows) const {
+    const auto next = [&](int of_tile) {
+      t.a += of_tile * t.a_row;
+      t.c += of_tile * t.c_row;
+      if (General && t.carried) t.carried += of_tile * parts * Vectors * Width * parts;
+    };
+    for (int i = rows.shorter; i < rows.tiles; ++i) {
+      multiply_tile<Width, Vectors, Of, General>(t);
+      next(Of);
+    }
+    if constexpr (Of > 1) {
+      for (int i = 0; i < rows.shorter; ++i) {
+        multiply_tile<Width, Vectors, Of - 1, General>(t);
+        next(Of - 1);
+      }
     }
   }
 
-  /// f<vectors, rows>()
+  /// f<vectors>(): narrower vectors than the full ones come one or two in a row.
   template <int Width, int Vectors = 1, class F>
-  KOKKOS_FUNCTION void with_tile(int vectors, int rows, const F& f) const {
-    if constexpr (Vectors < (Width < width ? 2 : most_vectors)) {
-      if (vectors != Vectors) return with_tile<Width, Vectors + 1>(vectors, rows, f);
+  KOKKOS_FUNCTION static void with_vectors(int vectors, const F& f) {
+    if constexpr (Vectors < (Width == 1 ? 1 : Width < width ? 2 : most_vectors)) {
+      if (vectors != Vectors) return with_vectors<Width, Vectors + 1>(vectors, f);
     }
-    with_rows<Vectors, most_rows(Vectors)>(rows, f);
+    f.template operator()<Vectors>();
   }
-  template <int Vectors, int Rows, class F>
+  /// f<rows>()
+  template <int Vectors, int Of, class F>
   KOKKOS_FUNCTION static void with_rows(int rows, const F& f) {
-    if constexpr (Rows > 1) {
-      if (rows != Rows) return with_rows<Vectors, Rows - 1>(rows, f);
+    if constexpr (Of > 1) {
+      if (rows != Of) return with_rows<Vectors, Of - 1>(rows, f);
     }
-    f.template operator()<Vectors, Rows>();
+    f.template operator()<Of>();
   }
 
   // --- one tile ---------------------------------------------------------------------------------
@@ -294,77 +327,111 @@ private:
     std::memcpy(x, &v, sizeof(V));
   }
 
-  /// General: C may need the buffer, and sums may be carried from panel to panel.
-  template <int Width, int Vectors, int Rows, bool General>
+  /// What becomes of the sums: in local variables, or every store would have them read again.
+  struct Finish {
+    Factor alpha, beta;
+    R sign_a, sign_b;
+    bool reads_c;
+  };
+
+  /// General: C may need the buffer, and sums may be carried from panel to panel. Depth: the terms
+  /// of a sum where that is known at compile time.
+  template <int Width, int Vectors, int Of, bool General, int Depth = 0>
   KOKKOS_FORCEINLINE_FUNCTION void multiply_tile(const Tile& t) const {
     using V = Vector<Width>;
-    constexpr int numbers = Width * parts;
-    V sum[Rows * parts][Vectors];
-    const bool resumes = General && !t.first;
+    constexpr int numbers = Width * parts, sums = Of * parts;
+    const Finish finish{m_alpha, m_beta, m_sign_a, m_sign_b, m_reads_c};
+    const std::int64_t a_row = t.a_row, a_col = t.a_col, b_row = t.b_row, c_row = t.c_row;
+    const int last = t.last;
+    V sum[sums][Vectors];
     SHOAL_UNROLL
-    for (int r = 0; r < Rows * parts; ++r) {
+    for (int r = 0; r < sums; ++r) {
       SHOAL_UNROLL
-      for (int v = 0; v < Vectors; ++v)
-        sum[r][v] = resumes ? load<V>(t.carried + (r * Vectors + v) * numbers) : V(R(0));
+      for (int v = 0; v < Vectors; ++v) sum[r][v] = V(R(0));
+    }
+    if (General && !t.first) {
+      SHOAL_UNROLL
+      for (int r = 0; r < sums; ++r) {
+        SHOAL_UNROLL
+        for (int v = 0; v < Vectors; ++v)
+          sum[r][v] = load<V>(t.carried + (r * Vectors + v) * numbers);
+      }
     }
     const R *a = t.a, *b = t.b;
-    SHOAL_DO_NOT_UNROLL
-    for (int p = 0; p < t.depth; ++p) {
+    const auto step = [&] {
       V right[Vectors];
       SHOAL_UNROLL
       for (int v = 0; v < Vectors; ++v)
-        right[v] = load<V>(b + (v + 1 == Vectors ? t.last : v * numbers));
+        right[v] = load<V>(b + (v + 1 == Vectors ? last : v * numbers));
       SHOAL_UNROLL
-      for (int r = 0; r < Rows * parts; ++r) {
-        const V left(a[r / parts * t.a_row + r % parts]);
+      for (int r = 0; r < sums; ++r) {
+        const V left(a[r / parts * a_row + r % parts]);
         SHOAL_UNROLL
         for (int v = 0; v < Vectors; ++v) sum[r][v] = multiply_add(left, right[v], sum[r][v]);
       }
-      a += t.a_col;
-      b += t.b_row;
+      a += a_col;
+      b += b_row;
+    };
+    if constexpr (Depth > 0) {
+      SHOAL_UNROLL
+      for (int p = 0; p < Depth; ++p) step();
+    } else {
+      const int depth = t.depth;
+      SHOAL_DO_NOT_UNROLL
+      for (int p = 0; p < depth; ++p) step();
     }
     if (General && !t.last_panel) {
       SHOAL_UNROLL
-      for (int r = 0; r < Rows * parts; ++r) {
+      for (int r = 0; r < sums; ++r) {
         SHOAL_UNROLL
         for (int v = 0; v < Vectors; ++v) store(t.carried + (r * Vectors + v) * numbers, sum[r][v]);
       }
       return;
     }
+    R* c = t.c;
+    if (!General || m_direct_c) {
+      SHOAL_UNROLL
+      for (int r = 0; r < Of; ++r)
+        put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
+      return;
+    }
+    const std::int64_t c_col = t.c_col;
+    const int cols = last + numbers;
     SHOAL_UNROLL
-    for (int r = 0; r < Rows; ++r) {
-      R* const c = t.c + r * t.c_row;
-      if (!General || m_direct_c) {
-        put_row<V, Vectors>(c, t.last, &sum[r * parts]);
-      } else {
-        R row[Vectors * numbers] = {};
-        const int cols = t.last + numbers;
-        if (m_reads_c)
-          for (int j = 0; j < cols; ++j) row[j] = c[j / parts * t.c_col + j % parts];
-        put_row<V, Vectors>(row, t.last, &sum[r * parts]);
-        for (int j = 0; j < cols; ++j) c[j / parts * t.c_col + j % parts] = row[j];
-      }
+    for (int r = 0; r < Of; ++r) {
+      R row[Vectors * numbers] = {};
+      if (finish.reads_c)
+        for (int j = 0; j < cols; ++j) row[j] = c[j / parts * c_col + j % parts];
+      put_row<V, Vectors>(finish, row, last, &sum[r * parts]);
+      for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = row[j];
+      c += c_row;
     }
   }
 
   /// One row of a tile of C from its sums. The last two vectors may overlap: all are read before
   /// any is written.
   template <class V, int Vectors>
-  KOKKOS_FORCEINLINE_FUNCTION void put_row(R* c, int last, const V (*sum)[Vectors]) const {
+  KOKKOS_FORCEINLINE_FUNCTION static void put_row(const Finish& finish, R* c, int last,
+                                                  const V (*sum)[Vectors]) {
     V x[Vectors];
     SHOAL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
-      const R* const at = c + (v + 1 == Vectors ? last : v * lane_width<V>);
       if constexpr (is_complex_v<T>) {
-        const V signs = alternating<V>(R(1), m_sign_b);
-        const V crossed_signs = alternating<V>(-m_sign_a * m_sign_b, m_sign_a);
+        const V signs = alternating<V>(R(1), finish.sign_b);
+        const V crossed_signs = alternating<V>(-finish.sign_a * finish.sign_b, finish.sign_a);
         const V product =
             multiply_add(exchange_neighbours(sum[1][v]), crossed_signs, sum[0][v] * signs);
-        x[v] = scaled(m_alpha, product);
-        if (m_reads_c) x[v] += scaled(m_beta, load<V>(at));
+        x[v] = scaled(finish.alpha, product);
       } else {
-        x[v] = V(m_alpha.straight) * sum[0][v];
-        if (m_reads_c) x[v] = multiply_add(V(m_beta.straight), load<V>(at), x[v]);
+        x[v] = V(finish.alpha.straight) * sum[0][v];
+      }
+    }
+    if (finish.reads_c) {
+      SHOAL_UNROLL
+      for (int v = 0; v < Vectors; ++v) {
+        const V old = load<V>(c + (v + 1 == Vectors ? last : v * lane_width<V>));
+        if constexpr (is_complex_v<T>) x[v] += scaled(finish.beta, old);
+        else x[v] = multiply_add(V(finish.beta.straight), old, x[v]);
       }
     }
     SHOAL_UNROLL

@@ -90,6 +90,10 @@ KOKKOS_FUNCTION ArrayVector<E, Width> vector_select(const ArrayVector<I, Width>&
                                                     const ArrayVector<E, Width>& b) {
   return ArrayVector<E, Width>::make([&](int i) { return m.e[i] ? a.e[i] : b.e[i]; });
 }
+template <class V, class E>
+KOKKOS_FUNCTION V vector_splat(E x) {
+  return V::template make<E>([&](int) { return x; });
+}
 template <class To, class From, int Width>
 KOKKOS_FUNCTION To vector_bit_cast(const ArrayVector<From, Width>& x) {
   return Kokkos::bit_cast<To>(x);
@@ -110,6 +114,11 @@ struct vector_of {
 template <class M, class V>
 V vector_select(const M& m, const V& a, const V& b) {
   return m ? a : b;
+}
+/// x - 0 is x whatever its sign, so that nothing is left to compute (0 + x is not -0 for x = -0).
+template <class V, class E>
+V vector_splat(E x) {
+  return x - V{};
 }
 template <class To, class From>
 To vector_bit_cast(const From& x) {
@@ -163,7 +172,7 @@ struct Pack {
   KOKKOS_FUNCTION Pack(const Vector& x) : v(x) {}
   template <class Number>
     requires std::is_arithmetic_v<Number>
-  KOKKOS_FUNCTION Pack(Number x) : v(Vector{} + static_cast<E>(x)) {}
+  KOKKOS_FUNCTION Pack(Number x) : v(vector_splat<Vector>(static_cast<E>(x))) {}
 
   KOKKOS_FUNCTION E operator[](int i) const { return v[i]; }
   KOKKOS_FUNCTION void set(int i, E x) { v[i] = x; }

@@ -239,7 +239,8 @@ KOKKOS_FUNCTION R magnitude(R x) {
 }
 template <class E, int Width>
 KOKKOS_FUNCTION Pack<E, Width> magnitude(Pack<E, Width> x) {
-  return select(x < Pack<E, Width>(E(0)), -x, x);
+  const Pack<E, Width> zero(E(0));
+  return select(x > zero, x, zero - x); // 0 - x is +0 also for x = -0
 }
 
 template <class R>
