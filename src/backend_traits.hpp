@@ -19,7 +19,8 @@ namespace shoal::detail {
 ///  - lane_threads: the bound on the team size of the lane kernels;
 ///  - group_lanes: the bound on the lanes of a team of the group SVD, 0: none;
 ///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
-///  - vector_bytes: the vector registers of the vector kernel of gemm, 0: there is no such kernel;
+///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of
+///  gemm, 0: there is no such kernel;
 ///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies of 4, 8
 ///    or 16 bytes to scratch that a thread starts and later waits for;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.

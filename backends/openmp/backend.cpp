@@ -18,6 +18,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.tile_team_size = std::min(exec.concurrency(), openmp_tuning::tile_team_size);
   limits.tile_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.vector_preferred = true;
+  limits.gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
   limits.vector_team_bytes = openmp_tuning::vector_team_bytes;
   limits.vector_panel_bytes = openmp_tuning::vector_panel_bytes;
   limits.vector_staged_bytes = openmp_tuning::vector_staged_bytes;

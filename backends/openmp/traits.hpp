@@ -26,7 +26,8 @@ struct backend_traits<Kokkos::OpenMP> {
 
   static constexpr int group_lanes = 0;
   static constexpr int tile_threads = 0;
-  static constexpr int vector_bytes = openmp_tuning::vector_bytes;
+  static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
+  static constexpr int gemm_registers = openmp_tuning::gemm_registers;
   template <class, int>
   static constexpr int tile_teams = 1;
 

@@ -20,8 +20,15 @@ inline constexpr int lane_columns = 64;
 inline constexpr std::size_t lane_scratch_bytes = 1u << 20;
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
-/// The vector kernel of gemm: the operands that a team works through, some tens of microseconds of
-/// work.
+/// The vector kernel of gemm: bytes and number of the vector registers that the compiler may use.
+#if defined(__AVX512F__)
+inline constexpr int gemm_vector_bytes = 64;
+inline constexpr int gemm_registers = 32;
+#else
+inline constexpr int gemm_vector_bytes = 32;
+inline constexpr int gemm_registers = 16;
+#endif
+/// The operands that a team of it works through: some tens of microseconds of work.
 inline constexpr std::size_t vector_team_bytes = 256u << 10;
 /// Its panel of B: half of the first-level cache.
 inline constexpr std::size_t vector_panel_bytes = 24u << 10;

@@ -32,7 +32,7 @@ void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options
     launch<Traits::tile_threads, Traits::template tile_teams<T, Size>>(
         "shoal::gemm::tile", exec, plan, TileGemmKernel<Exec, T, Size>(plan, problem));
   };
-  if constexpr (Traits::vector_bytes > 0) {
+  if constexpr (Traits::gemm_vector_bytes > 0) {
     if (plan.path == GemmPath::vector)
       return launch<0>("shoal::gemm::vector", exec, plan, VectorGemmKernel<Exec, T>(plan, problem));
   }

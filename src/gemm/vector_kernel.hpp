@@ -91,10 +91,11 @@ private:
   static constexpr int parts = is_complex_v<T> ? 2 : 1;
   /// Elements of a full vector.
   static constexpr int width =
-      backend_traits<Exec>::vector_bytes / static_cast<int>(sizeof(R)) / parts;
+      backend_traits<Exec>::gemm_vector_bytes / static_cast<int>(sizeof(R)) / parts;
   static constexpr int most_vectors = vector_gemm_strip;
   /// Rows of C of a tile, by the vectors of its strip: with the operands they fill the registers.
   static constexpr int most_rows(int vectors) {
+    if (backend_traits<Exec>::gemm_registers >= 32) return 8 / parts;
     return (vectors == 1 ? 8 : vectors == 2 ? 6 : 4) / parts;
   }
 

@@ -57,6 +57,7 @@ BackendLimits cpu() {
   x.tile_team_size = 4;
   x.tile_scratch_bytes = 1 << 20;
   x.vector_preferred = true;
+  x.gemm_vector_bytes = 32;
   x.vector_team_bytes = 256 << 10;
   x.vector_panel_bytes = 24 << 10;
   x.vector_staged_bytes = 48 << 10;
