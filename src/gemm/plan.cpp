@@ -160,7 +160,8 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
   plan.block_m = block(s.m);
   plan.block_n = block(s.n);
   const std::int64_t blocks = divide_up(s.m, plan.block_m) * divide_up(s.n, plan.block_n);
-  const std::size_t strip_bytes = static_cast<std::size_t>(vector_gemm_strip * limits.gemm_vector_bytes);
+  const std::size_t strip_bytes =
+      static_cast<std::size_t>(vector_gemm_strip * limits.gemm_vector_bytes);
   plan.block_k = static_cast<int>(std::clamp<std::int64_t>(
       s.k, 1, static_cast<std::int64_t>(limits.vector_panel_bytes / strip_bytes)));
   plan.stages_b = static_cast<std::size_t>(s.k * s.n) * scalar.bytes >= limits.vector_staged_bytes;

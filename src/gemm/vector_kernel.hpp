@@ -212,7 +212,9 @@ private:
       const int cols = last_col - col + Width;
       if (m_direct_b) {
         strip.b += col * parts;
-        multiply_strip<Width>(strip, vectors, row_begin, row_end);
+        if (Width == width && m_direct_c)
+          multiply_strip<Width, Width != width>(strip, vectors, row_begin, row_end);
+        else multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
         continue;
       }
       R* const panel = scratch;
@@ -225,7 +227,7 @@ private:
         stage(panel, whole.b, p, strip.depth, col, cols);
         strip.b = panel;
         strip.b_row = cols * parts;
-        multiply_strip<Width>(strip, vectors, row_begin, row_end);
+        multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
         p += strip.depth;
         strip.a += strip.depth * strip.a_col;
       } while (p < m_depth);
@@ -266,7 +268,7 @@ private:
     return {tiles, of_tile, tiles * of_tile - rows};
   }
 
-  template <int Width>
+  template <int Width, bool General>
   KOKKOS_FUNCTION void multiply_strip(const Tile& strip, int vectors, int row_begin,
                                       int row_end) const {
     Tile t = strip;
@@ -275,7 +277,7 @@ private:
     with_vectors<Width>(vectors, [&]<int Vectors>() {
       const Rows rows = cut<Vectors>(row_end - row_begin);
       with_rows<Vectors, most_rows(Vectors)>(
-          rows.of_tile, [&]<int Of>() { multiply_tiles<Width, Vectors, Of, true>(t, rows); });
+          rows.of_tile, [&]<int Of>() { multiply_tiles<Width, Vectors, Of, General>(t, rows); });
     });
   }
 

@@ -25,9 +25,10 @@ constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conj_transpose};
 struct Shape {
   std::int64_t m, n, k;
 };
-constexpr Shape odd_shapes[] = {{15, 3, 3},   {3, 15, 3},   {64, 8, 8},   {2, 2, 300}, {9, 4, 1},
-                                {17, 19, 23}, {33, 33, 33}, {64, 64, 64}, {70, 5, 90}, {1, 1, 1000},
-                                {1, 100, 1},  {100, 1, 1},  {5, 1, 7},    {1, 7, 5}};
+constexpr Shape odd_shapes[] = {{15, 3, 3},  {3, 15, 3},   {64, 8, 8},   {2, 2, 300},
+                                {9, 4, 1},   {17, 19, 23}, {33, 33, 33}, {64, 64, 64},
+                                {70, 5, 90}, {1, 1, 1000}, {1, 100, 1},  {100, 1, 1},
+                                {5, 1, 7},   {1, 7, 5},    {250, 7, 3},  {5, 250, 300}};
 
 struct Where {
   Layout a = Layout::right, b = Layout::right, c = Layout::right;
