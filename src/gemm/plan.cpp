@@ -119,8 +119,10 @@ bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const Back
   constexpr int threads_of_a_warp = 32;
   plan.team_size = static_cast<int>(std::min(
       threads, divide_up(items * plan.matrices_per_team, threads_of_a_warp) * threads_of_a_warp));
-  plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
-  return plan.league_size <= std::numeric_limits<int>::max();
+  const std::int64_t groups = divide_up(s.batch, plan.matrices_per_team);
+  if (groups > std::numeric_limits<int>::max() / blocks) return false; // a league is an int
+  plan.league_size = groups * blocks;
+  return true;
 }
 
 /// The plan of the tile that does the least work, or of the one that the limits name.
@@ -175,7 +177,9 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
   const auto by_bytes =
       static_cast<std::int64_t>(static_cast<double>(limits.vector_team_bytes) / bytes);
   const std::int64_t by_threads = divide_up(s.batch, limits.teams_at_once);
-  const std::int64_t by_league = divide_up(s.batch * blocks, std::numeric_limits<int>::max() / 2);
+  const std::int64_t most_groups =
+      std::max<std::int64_t>(1, std::numeric_limits<int>::max() / 2 / blocks);
+  const std::int64_t by_league = divide_up(s.batch, most_groups);
   plan.matrices_per_team =
       static_cast<int>(std::max({std::int64_t(1), std::min(by_bytes, by_threads), by_league}));
   plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
