@@ -2,7 +2,7 @@
 # The target shoal: backend-neutral sources, and for each backend its instantiations, one file a scalar.
 set(SHOAL_PUBLIC_HEADERS
   batch_view.hpp error.hpp gemm.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
-  detail/batch_ref.hpp detail/checks.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
+  detail/batch_ref.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
   detail/scalar.hpp detail/unroll.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp
   team/crew.hpp team/gemm.hpp team/svd.hpp)

@@ -22,8 +22,10 @@ public:
     throw invalid_argument(m_function, argument, problem);
   }
 
+  /// Rows and columns of batches whose sizes differ are known to the kernels only.
   void expect_extent(const BatchShape& x, int dimension, std::int64_t expected,
                      const std::string& meaning) const {
+    if (dimension > 0 && x.sizes_differ) return;
     if (x.extent[dimension] != expected)
       refuse(x.name, "extent " + to_string(dimension) + " is " + to_string(x.extent[dimension]) +
                          ", expected " + to_string(expected) + " (" + meaning + ")");
@@ -38,6 +40,9 @@ public:
   void expect_data(const BatchShape& x) const {
     if (size(x) > 0 && !x.data && !x.pointers)
       refuse(x.name, "data is null, expected memory for " + to_string(size(x)) + " elements");
+    if (x.sizes_differ && x.extent[0] > 0 && !(x.rows && x.cols))
+      refuse(x.name, std::string(x.rows ? "cols" : "rows") + " is null, expected an array of " +
+                         to_string(x.extent[0]) + " sizes");
   }
 
   /// Kernels index the rows and columns of one matrix with int.
@@ -51,7 +56,8 @@ public:
 
   /// An output must not hold one element at two indices.
   void expect_distinct_elements(const BatchShape& x) const {
-    if (size(x) == 0) return; // strides of views without elements are 0
+    // Strides of views without elements are 0; those of matrices whose sizes differ are not known.
+    if (size(x) == 0 || x.sizes_differ) return;
     for (int d = 0; d < 3; ++d)
       if (x.extent[d] > 1 && x.stride[d] == 0 && !(d == 0 && x.pointers))
         refuse(x.name, "stride " + to_string(d) + " is 0 with extent " + to_string(x.extent[d]) +
@@ -123,8 +129,8 @@ private:
 
 } // namespace
 
-void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
-                const GemmOptions& options) {
+void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& b,
+                const BatchShape& beta, const BatchShape& c, const GemmOptions& options) {
   const Checker check("shoal::gemm");
   for (const auto& [name, op] :
        {std::pair{"options.op_a", options.op_a}, {"options.op_b", options.op_b}})
@@ -136,9 +142,11 @@ void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
   const int a_cols = 3 - a_rows, b_cols = 3 - b_rows;
   check.expect_extent(a, 0, c.extent[0], "matrices of C");
   check.expect_extent(b, 0, c.extent[0], "matrices of C");
-  check.expect_extent(a, a_rows, c.extent[1], "rows of C");
-  check.expect_extent(b, b_cols, c.extent[2], "columns of C");
-  check.expect_extent(b, b_rows, a.extent[a_cols], "columns of op(A)");
+  if (!c.sizes_differ) {
+    check.expect_extent(a, a_rows, c.extent[1], "rows of C");
+    check.expect_extent(b, b_cols, c.extent[2], "columns of C");
+  }
+  if (!a.sizes_differ) check.expect_extent(b, b_rows, a.extent[a_cols], "columns of op(A)");
   for (const BatchShape* x : {&a, &b, &c}) {
     check.expect_int_extents(*x);
     check.expect_data(*x);
@@ -146,6 +154,13 @@ void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
   check.expect_distinct_elements(c);
   check.expect_no_overlap(c, a);
   check.expect_no_overlap(c, b);
+  for (const BatchShape* x : {&alpha, &beta}) {
+    if (!x->present) continue;
+    if (x->stride[0] != 0 || x->extent[0] != 1)
+      check.expect_extent(*x, 0, c.extent[0], "matrices of C");
+    check.expect_data(*x);
+    check.expect_no_overlap(c, *x);
+  }
 }
 
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,

@@ -24,7 +24,6 @@ const char* to_string(Vectors vectors) {
 const char* to_string(GemmPath path) {
   switch (path) {
   case GemmPath::automatic: return "automatic";
-  case GemmPath::lane: return "lane";
   case GemmPath::team: return "team";
   case GemmPath::tile: return "tile";
   case GemmPath::vector: return "vector";

@@ -15,7 +15,8 @@
 ///  - Kokkos::View<T***, LayoutStride>: everything else; \ref strided_batch makes one from a
 ///  pointer,
 ///    \ref column_major_batch the layout that cuBLAS calls strided;
-///  - \ref PointerBatch: an array of pointers to matrices of one shape.
+///  - \ref PointerBatch: an array of pointers to matrices of one shape;
+///  - \ref VariableBatch: an array of pointers to matrices of different shapes.
 /// No layout is copied or converted.
 namespace shoal {
 
@@ -35,6 +36,29 @@ struct PointerBatch {
 
   std::size_t extent(int r) const {
     return static_cast<std::size_t>(r == 0 ? batch : r == 1 ? rows : cols);
+  }
+};
+
+/// A batch of matrices of different sizes. The arrays have `batch` entries and lie, like the
+/// matrices, in memory that the execution space reaches: the host never reads them. No matrix may
+/// have more than max_rows rows or max_cols columns.
+template <class T, class MemorySpace>
+struct VariableBatch {
+  using value_type = T;
+  using non_const_value_type = std::remove_const_t<T>;
+  using memory_space = MemorySpace;
+
+  T* const* pointers = nullptr;
+  const int* rows = nullptr;
+  const int* cols = nullptr;
+  const int* row_strides = nullptr; ///< in elements; null: 1 everywhere (column-major)
+  const int* col_strides = nullptr; ///< in elements; null: 1 everywhere (row-major)
+  std::int64_t batch = 0;
+  std::int64_t max_rows = 0;
+  std::int64_t max_cols = 0;
+
+  std::size_t extent(int r) const {
+    return static_cast<std::size_t>(r == 0 ? batch : r == 1 ? max_rows : max_cols);
   }
 };
 
@@ -69,12 +93,25 @@ inline constexpr bool is_pointer_batch = false;
 template <class T, class MemorySpace>
 inline constexpr bool is_pointer_batch<PointerBatch<T, MemorySpace>> = true;
 
+template <class T>
+inline constexpr bool is_variable_batch = false;
+template <class T, class MemorySpace>
+inline constexpr bool is_variable_batch<VariableBatch<T, MemorySpace>> = true;
+
 template <class Batch>
-inline constexpr bool is_batch = is_view_of_rank<Batch, 3>() || is_pointer_batch<Batch>;
+inline constexpr bool is_batch =
+    is_view_of_rank<Batch, 3>() || is_pointer_batch<Batch> || is_variable_batch<Batch>;
 
 template <class T, class MemorySpace>
 BatchRef<T> batch_ref(const PointerBatch<T, MemorySpace>& p) {
   return {nullptr, p.pointers, p.batch, p.rows, p.cols, 0, p.row_stride, p.col_stride};
+}
+
+template <class T, class MemorySpace>
+BatchRef<T> batch_ref(const VariableBatch<T, MemorySpace>& v) {
+  return {nullptr,    v.pointers, v.batch,
+          v.max_rows, v.max_cols, 0,
+          0,          0,          {true, v.rows, v.cols, v.row_strides, v.col_strides}};
 }
 
 } // namespace detail

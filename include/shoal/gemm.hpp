@@ -5,6 +5,7 @@
 #include <shoal/batch_view.hpp>
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/checks.hpp>
+#include <shoal/detail/coefficient.hpp>
 #include <shoal/detail/concepts.hpp>
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/error.hpp>
@@ -24,7 +25,7 @@ constexpr void require_gemm_arguments() {
   static_assert(is_supported_space<Exec>,
                 "shoal::gemm: the execution space is none of this build's backends");
   static_assert(is_batch<A> && is_batch<B> && is_batch<C>,
-                "shoal::gemm: A, B and C must be rank-3 views (matrix, row, column)");
+                "shoal::gemm: A, B and C must be rank-3 views (matrix, row, column) or batches");
   static_assert(is_supported_scalar<scalar_of<C>>,
                 "shoal::gemm: the scalar must be float, double, complex<float> or complex<double>");
   static_assert(std::is_same_v<scalar_of<A>, scalar_of<C>> &&
@@ -35,13 +36,31 @@ constexpr void require_gemm_arguments() {
                 "shoal::gemm: the execution space cannot reach the memory of A, B or C");
 }
 
-template <class Exec, class Scalar>
-GemmPlan make_gemm_plan(const Exec& exec, const BatchShape& a, const BatchShape& c,
-                        const GemmOptions& options) {
-  const std::int64_t k = options.op_a == Op::none ? a.extent[2] : a.extent[1];
-  const ScalarSize scalar{sizeof(Scalar), is_complex_scalar<Scalar>};
-  return plan_gemm({c.extent[0], c.extent[1], c.extent[2], k}, scalar, backend_limits(exec),
-                   options);
+template <class Exec, class Scalar, class X>
+constexpr void require_coefficient() {
+  if constexpr (is_coefficient_view<X>) {
+    static_assert(std::is_same_v<scalar_of<X>, Scalar>,
+                  "shoal::gemm: a view of alpha or beta must hold the scalar of A, B and C");
+    static_assert(are_accessible<Exec, X>,
+                  "shoal::gemm: the execution space cannot reach the memory of alpha or beta");
+  } else {
+    static_assert(std::is_convertible_v<X, Scalar>,
+                  "shoal::gemm: alpha and beta must be numbers, or views of rank 0 or 1");
+  }
+}
+
+template <class Exec, class A, class B, class C>
+GemmPlan checked_gemm_plan(const Exec& exec, const BatchShape& alpha, const A& a, const B& b,
+                           const BatchShape& beta, const C& c, const GemmOptions& options) {
+  require_gemm_arguments<Exec, A, B, C>();
+  const BatchShape sa = shape_of("A", batch_ref(a)), sb = shape_of("B", batch_ref(b)),
+                   sc = shape_of("C", batch_ref(c));
+  check_gemm(alpha, sa, sb, beta, sc, options);
+  const std::int64_t k = options.op_a == Op::none ? sa.extent[2] : sa.extent[1];
+  const bool sizes_differ = sa.sizes_differ || sb.sizes_differ || sc.sizes_differ;
+  using Scalar = scalar_of<C>;
+  return plan_gemm({sc.extent[0], sc.extent[1], sc.extent[2], k, sizes_differ},
+                   {sizeof(Scalar), is_complex_scalar<Scalar>}, backend_limits(exec), options);
 }
 
 } // namespace detail
@@ -50,27 +69,31 @@ GemmPlan make_gemm_plan(const Exec& exec, const BatchShape& a, const BatchShape&
 template <class Exec, class A, class B, class C>
 GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
                    const GemmOptions& options = {}) {
-  detail::require_gemm_arguments<Exec, A, B, C>();
-  const auto sa = detail::shape_of("A", detail::batch_ref(a));
-  const auto sb = detail::shape_of("B", detail::batch_ref(b));
-  const auto sc = detail::shape_of("C", detail::batch_ref(c));
-  detail::check_gemm(sa, sb, sc, options);
-  return detail::make_gemm_plan<Exec, detail::scalar_of<C>>(exec, sa, sc, options);
+  return detail::checked_gemm_plan(exec, detail::coefficient_shape("alpha", 0), a, b,
+                                   detail::coefficient_shape("beta", 0), c, options);
 }
 
 /// C_i := alpha op(A_i) op(B_i) + beta C_i for every matrix i of the batch.
 ///
 /// \param[in] exec     the execution space instance that the work is queued on
-/// \param[in] alpha    factor of the product
+/// \param[in] alpha    factor of the product: a number; or a view of rank 0 or 1, which is read
+/// when
+///                     the work runs: one number for all matrices, or one for each
 /// \param[in] a        (batch, m, k), or (batch, k, m) where op_a transposes
 /// \param[in] b        (batch, k, n), or (batch, n, k) where op_b transposes
-/// \param[in] beta     factor of C; 0 means that C is not read, so that NaN in it does not spread
+/// \param[in] beta     factor of C, as alpha; where it is 0 C is not read, so that NaN in it does
+/// not
+///                     spread
 /// \param[in,out] c    (batch, m, n); must not overlap a or b
 /// \param[in] options  op_a, op_b, and the kernel if not the plan's choice
 ///
 /// Views may have any layout and strides; a batch stride of 0 in a or b repeats one matrix for all.
 /// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0
 /// gives C := beta C.
+///
+/// Any of a, b and c may be a \ref VariableBatch: matrices of different sizes, also of zero
+/// extents. A matrix C_i whose sizes do not agree with those of A_i and B_i, or exceed the maxima,
+/// is filled with NaN and its neighbours are right.
 ///
 /// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element.
 ///
@@ -81,14 +104,19 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 ///
 /// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to
 /// what scratch holds.
-template <class Exec, class A, class B, class C>
-void gemm(const Exec& exec, const std::type_identity_t<detail::scalar_of<C>>& alpha, const A& a,
-          const B& b, const std::type_identity_t<detail::scalar_of<C>>& beta, const C& c,
-          const GemmOptions& options = {}) {
+template <class Exec, class Alpha, class A, class B, class Beta, class C>
+void gemm(const Exec& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta,
+          const C& c, const GemmOptions& options = {}) {
   Kokkos::Profiling::ScopedRegion region("shoal::gemm");
-  const GemmPlan plan = gemm_plan(exec, a, b, c, options);
-  detail::run_gemm<Exec, detail::scalar_of<C>>(exec, plan, options, alpha, detail::batch_ref(a),
-                                               detail::batch_ref(b), beta, detail::batch_ref(c));
+  using Scalar = detail::scalar_of<C>;
+  detail::require_coefficient<Exec, Scalar, Alpha>();
+  detail::require_coefficient<Exec, Scalar, Beta>();
+  const GemmPlan plan =
+      detail::checked_gemm_plan(exec, detail::coefficient_shape("alpha", alpha), a, b,
+                                detail::coefficient_shape("beta", beta), c, options);
+  detail::run_gemm<Exec, Scalar>(exec, plan, options, detail::coefficient<Scalar>(alpha),
+                                 detail::batch_ref(a), detail::batch_ref(b),
+                                 detail::coefficient<Scalar>(beta), detail::batch_ref(c));
 }
 
 } // namespace shoal

@@ -112,7 +112,8 @@ struct ScalarSize {
 };
 
 struct GemmShape {
-  std::int64_t batch, m, n, k;
+  std::int64_t batch, m, n, k; ///< the largest of each where sizes differ
+  bool sizes_differ = false;
 };
 struct SvdShape {
   std::int64_t batch, m, n; ///< of A as given

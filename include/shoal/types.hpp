@@ -23,9 +23,9 @@ enum class Vectors : char {
 /// take a shape is an invalid argument.
 enum class GemmPath {
   automatic, ///< chosen by the plan
-  lane,      ///< one matrix a lane, in registers: m, n, k <= 4
   team,      ///< one team a matrix, operands read from device memory: every shape
-  tile,      ///< blocks of one or many matrices a team, staged through scratch: every shape
+  tile,      ///< blocks of one or many matrices a team, staged through scratch: every shape of one
+             ///< size
   vector,    ///< CPUs: one matrix a thread at a time, C in vector registers: every shape
 };
 

@@ -2,7 +2,6 @@
 #ifndef SHOAL_SRC_GEMM_DISPATCH_HPP
 #define SHOAL_SRC_GEMM_DISPATCH_HPP
 
-#include "src/gemm/lane_kernel.hpp"
 #include "src/gemm/team_kernel.hpp"
 #include "src/gemm/tile_kernel.hpp"
 #include "src/gemm/vector_kernel.hpp"
@@ -10,51 +9,42 @@
 
 #include <shoal/detail/dispatch.hpp>
 
-#include <algorithm>
 #include <type_traits>
 
 namespace shoal::detail {
 
-/// Instances for each scalar: 3 of the lane kernel, 4 (complex) or 6 of the tile kernel, 1 of the
-/// team kernel, and 1 of the vector kernel where the backend has it.
+/// Instances for each scalar: 4 (complex) or 6 of the tile kernel, 1 of the team kernel, and 2 of
+/// the vector kernel where the backend has it.
 template <class Exec, class T>
-void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
-              const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
-              const BatchRef<T>& c) {
+void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
+              const Coefficient<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
+              const Coefficient<T>& beta, const BatchRef<T>& c) {
   if (plan.league_size == 0) return;
   using Traits = backend_traits<Exec>;
   const GemmProblem<T> problem = make_problem(options, alpha, a, b, beta, c);
-  const auto lane = [&]<int Size>(std::integral_constant<int, Size>) {
-    launch<Traits::lane_threads>("shoal::gemm::lane", exec, plan,
-                                 LaneGemmKernel<Exec, T, Size>(plan, problem));
-  };
   const auto tile = [&]<int Size>(std::integral_constant<int, Size>) {
     launch<Traits::tile_threads, Traits::template tile_teams<T, Size>>(
         "shoal::gemm::tile", exec, plan, TileGemmKernel<Exec, T, Size>(plan, problem));
   };
   if constexpr (Traits::gemm_vector_bytes > 0) {
-    if (plan.path == GemmPath::vector)
-      return launch<0>("shoal::gemm::vector", exec, plan, VectorGemmKernel<Exec, T>(plan, problem));
+    if (plan.path == GemmPath::vector) {
+      if (problem.sizes_differ() || problem.coefficients_in_memory())
+        launch<0>("shoal::gemm::vector", exec, plan, EachVectorGemmKernel<Exec, T>(plan, problem));
+      else launch<0>("shoal::gemm::vector", exec, plan, VectorGemmKernel<Exec, T>(plan, problem));
+      return;
+    }
   }
   if (plan.path == GemmPath::team)
     return launch<0>("shoal::gemm::team", exec, plan, TeamGemmKernel<Exec, T>(plan, problem));
-  if (plan.path == GemmPath::tile) {
-    switch (plan.tile) {
-    case 2: return tile(std::integral_constant<int, 2>());
-    case 3: return tile(std::integral_constant<int, 3>());
-    case 4: return tile(std::integral_constant<int, 4>());
-    case 5: return tile(std::integral_constant<int, 5>());
-    }
-    if constexpr (!is_complex_v<T>) {
-      if (plan.tile == 6) return tile(std::integral_constant<int, 6>());
-      return tile(std::integral_constant<int, 8>());
-    }
+  switch (plan.tile) {
+  case 2: return tile(std::integral_constant<int, 2>());
+  case 3: return tile(std::integral_constant<int, 3>());
+  case 4: return tile(std::integral_constant<int, 4>());
+  case 5: return tile(std::integral_constant<int, 5>());
   }
-  switch (std::max({problem.m(), problem.n(), problem.k()})) {
-  case 1:
-  case 2: return lane(std::integral_constant<int, 2>());
-  case 3: return lane(std::integral_constant<int, 3>());
-  default: return lane(std::integral_constant<int, 4>());
+  if constexpr (!is_complex_v<T>) {
+    if (plan.tile == 6) return tile(std::integral_constant<int, 6>());
+    return tile(std::integral_constant<int, 8>());
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/gemm/problem.hpp"
-#include "src/lane_tile.hpp"
 #include "src/panel.hpp"
 #include "src/plan_support.hpp"
 
@@ -16,28 +15,6 @@
 namespace shoal::detail {
 
 namespace {
-
-constexpr int lane_size = 4; // the largest instance of the lane kernel
-
-bool lane_takes(const GemmShape& s) { return std::max({s.m, s.n, s.k}) <= lane_size; }
-
-void plan_lane(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
-  plan.path = GemmPath::lane;
-  const int width = limits.lane_width(scalar.real_bytes());
-  const auto scratch = [&](int team_size) {
-    std::size_t bytes = 0;
-    for (const std::int64_t elements : {s.m * s.k, s.k * s.n, s.m * s.n})
-      bytes += tile_bytes(elements, team_size * width, scalar.bytes, limits.bank_bytes);
-    return bytes;
-  };
-  plan.team_size = limits.lane_team_size;
-  while (scratch(plan.team_size) > limits.lane_scratch_bytes &&
-         plan.team_size > limits.lane_team_size_least)
-    plan.team_size /= 2;
-  plan.matrices_per_team = plan.team_size * width * limits.lane_runs;
-  plan.league_size = divide_up(s.batch, plan.matrices_per_team);
-  plan.scratch_bytes = scratch(plan.team_size);
-}
 
 /// The largest multiple of `step` not above `most` that divides x into as few parts, or x itself.
 std::int64_t even_part(std::int64_t x, std::int64_t most, std::int64_t step) {
@@ -215,11 +192,8 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
                                std::to_string(shape.k) + ": " + why);
   };
   switch (options.path) {
-  case GemmPath::lane:
-    if (!lane_takes(shape)) refuse("it needs each to be at most " + std::to_string(lane_size));
-    plan_lane(plan, shape, scalar, limits);
-    break;
   case GemmPath::tile:
+    if (shape.sizes_differ) refuse("it needs matrices of one size");
     if (!plan_tile(plan, shape, scalar, limits))
       refuse("its smallest block needs " + std::to_string(plan.scratch_bytes) +
              " bytes of scratch, and the backend has " + std::to_string(limits.tile_scratch_bytes));
@@ -234,9 +208,9 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
       plan_vector(plan, shape, scalar, limits);
       break;
     }
-    if (limits.tile_preferred && plan_tile(plan, shape, scalar, limits)) break;
-    if (lane_takes(shape)) plan_lane(plan, shape, scalar, limits);
-    else plan_team(plan, shape, limits);
+    if (!shape.sizes_differ && limits.tile_preferred && plan_tile(plan, shape, scalar, limits))
+      break;
+    plan_team(plan, shape, limits);
     break;
   }
   return plan;

@@ -3,6 +3,7 @@
 #define SHOAL_SRC_GEMM_PROBLEM_HPP
 
 #include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/coefficient.hpp>
 #include <shoal/detail/scalar.hpp>
 #include <shoal/options.hpp>
 
@@ -21,20 +22,36 @@ struct GemmProblem {
   BatchRef<const T> a;
   BatchRef<const T> b;
   BatchRef<T> c;
-  T alpha;
-  T beta;
+  Coefficient<T> alpha;
+  Coefficient<T> beta;
   bool conj_a;
   bool conj_b;
 
   KOKKOS_FUNCTION std::int64_t m() const { return c.rows; }
   KOKKOS_FUNCTION std::int64_t n() const { return c.cols; }
   KOKKOS_FUNCTION std::int64_t k() const { return a.cols; }
-  KOKKOS_FUNCTION bool reads_c() const { return beta != T(0); }
+
+  /// Whether sizes are known to the kernels only.
+  bool sizes_differ() const { return a.sizes_differ() || b.sizes_differ() || c.sizes_differ(); }
+  /// Whether coefficients are.
+  bool coefficients_in_memory() const { return alpha.data || beta.data; }
+
+  /// The product of matrices i alone, with its sizes and coefficients.
+  KOKKOS_FUNCTION GemmProblem one(std::int64_t i) const {
+    return {a.one(i), b.one(i), c.one(i), {alpha.of(i)}, {beta.of(i)}, conj_a, conj_b};
+  }
+  /// Whether the sizes of a single product agree with each other and with the maxima of the batch.
+  KOKKOS_FUNCTION bool fits(const GemmProblem& batch) const {
+    return c.rows >= 0 && c.cols >= 0 && a.cols >= 0 && a.rows == c.rows && b.cols == c.cols &&
+           b.rows == a.cols && c.rows <= batch.c.rows && c.cols <= batch.c.cols &&
+           a.cols <= batch.a.cols;
+  }
 };
 
 template <class T>
-GemmProblem<T> make_problem(const GemmOptions& options, const T& alpha, const BatchRef<const T>& a,
-                            const BatchRef<const T>& b, const T& beta, const BatchRef<T>& c) {
+GemmProblem<T> make_problem(const GemmOptions& options, const Coefficient<T>& alpha,
+                            const BatchRef<const T>& a, const BatchRef<const T>& b,
+                            const Coefficient<T>& beta, const BatchRef<T>& c) {
   return {options.op_a == Op::none ? a : a.transposed(),
           options.op_b == Op::none ? b : b.transposed(),
           c,

@@ -12,7 +12,8 @@
 
 namespace shoal::detail {
 
-/// One product a team at a time, operands read from device memory: every shape.
+/// One product a team at a time, operands read from device memory: every shape, also batches whose
+/// sizes differ. A product whose sizes do not agree gives NaN.
 template <class Exec, class T>
 class TeamGemmKernel {
 public:
@@ -23,11 +24,21 @@ public:
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     const std::int64_t begin = static_cast<std::int64_t>(member.league_rank()) * m_per_team;
-    for (std::int64_t b = begin; b < begin + m_per_team && b < m_problem.c.batch; ++b)
-      team::gemm(member, m_problem.conj_a ? Op::conj_transpose : Op::none,
-                 m_problem.conj_b ? Op::conj_transpose : Op::none, m_problem.alpha,
-                 operand(m_problem.a, b, m_problem.conj_a),
-                 operand(m_problem.b, b, m_problem.conj_b), m_problem.beta, m_problem.c.matrix(b));
+    for (std::int64_t i = begin; i < begin + m_per_team && i < m_problem.c.batch; ++i) {
+      const GemmProblem<T> product = m_problem.one(i);
+      const MatrixRef<T> c = product.c.matrix(0);
+      if (product.fits(m_problem))
+        team::gemm(member, product.conj_a ? Op::conj_transpose : Op::none,
+                   product.conj_b ? Op::conj_transpose : Op::none, product.alpha.value,
+                   operand(product.a, product.conj_a), operand(product.b, product.conj_b),
+                   product.beta.value, c);
+      else
+        Kokkos::parallel_for(Kokkos::TeamVectorRange(member, c.rows > 0 ? c.rows : 0),
+                             [&](int row) {
+                               for (int col = 0; col < c.cols; ++col)
+                                 c(row, col) = not_a_number<T>();
+                             });
+    }
   }
 
 private:
@@ -36,9 +47,9 @@ private:
 
   /// The problem has transposed already; team::gemm knows conjugation only together with a
   /// transpose.
-  KOKKOS_FUNCTION static MatrixRef<const T> operand(const BatchRef<const T>& batch, std::int64_t b,
+  KOKKOS_FUNCTION static MatrixRef<const T> operand(const BatchRef<const T>& batch,
                                                     bool transpose_back) {
-    const MatrixRef<const T> x = batch.matrix(b);
+    const MatrixRef<const T> x = batch.matrix(0);
     if (!transpose_back) return x;
     return {x.data, x.cols, x.rows, x.col_stride, x.row_stride};
   }

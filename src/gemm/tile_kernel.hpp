@@ -35,8 +35,7 @@ public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   TileGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
-      : m_c_ref(problem.c), m_alpha(broadcast<V>(problem.alpha)),
-        m_beta(broadcast<V>(problem.beta)), m_reads_c(problem.reads_c()), m_conj_a(problem.conj_a),
+      : m_c_ref(problem.c), m_alpha(problem.alpha), m_beta(problem.beta), m_conj_a(problem.conj_a),
         m_conj_b(problem.conj_b),
         m_a(problem.a, plan.block_m, plan.block_k, plan.matrices_per_team),
         m_b(problem.b, plan.block_k, plan.block_n, plan.matrices_per_team),
@@ -87,8 +86,8 @@ public:
 
 private:
   BatchRef<T> m_c_ref;
-  V m_alpha, m_beta;
-  bool m_reads_c, m_conj_a, m_conj_b;
+  Coefficient<T> m_alpha, m_beta;
+  bool m_conj_a, m_conj_b;
   Panel<const T> m_a, m_b;
   Panel<T> m_c;
   std::int64_t m_batch;
@@ -157,29 +156,32 @@ private:
                    least(m_block_k, m_k - (s - 1) * m_block_k), sum);
       member.team_barrier(); // the buffer is filled again, or holds C next
     }
-    if (m_stage_c) {
-      if (item.active) keep(item, scratch, rows, cols, sum);
+    const std::int64_t matrix = first + (item.active ? item.matrix : 0);
+    const V alpha = broadcast<V>(m_alpha.of(matrix));
+    const T beta = m_beta.of(matrix);
+    // The threads that store a panel do not know whose entries they have: betas of matrices are
+    // applied here.
+    if (m_stage_c && !m_beta.differs()) {
+      if (item.active) keep(item, scratch, rows, cols, alpha, sum);
       member.team_barrier();
-      m_c.store(member, scratch, {first, count, row, rows, col, cols}, m_reads_c,
-                [&](const T& product, const T& old) { return combine(product, old); });
+      m_c.store(member, scratch, {first, count, row, rows, col, cols}, beta != T(0),
+                [&](const T& product, const T& old) { return combine(product, beta, old); });
     } else if (item.active) {
-      const MatrixRef<T> c = m_c_ref.matrix(first + item.matrix);
-      const V alpha = m_alpha;
+      const MatrixRef<T> c = m_c_ref.matrix(matrix);
       each_entry(item, rows, cols, [&](int r, int s, int i, int j) {
         T& entry = c(row + i, col + j);
         const T product = get_slot(alpha * sum[r][s], 0);
-        entry = m_reads_c ? combine(product, entry) : product;
+        entry = beta != T(0) ? combine(product, beta, entry) : product;
       });
     }
   }
 
   /// Writes a thread's part of alpha A B to the panel of C.
-  KOKKOS_FUNCTION void keep(const Item& item, T* scratch, int rows, int cols,
+  KOKKOS_FUNCTION void keep(const Item& item, T* scratch, int rows, int cols, const V& alpha,
                             const V (&sum)[Tile][Tile]) const {
     T* const c = scratch + item.matrix * m_c.matrix_stride() + item.row * m_c.row_stride() +
                  item.col * m_c.col_stride();
     const int row_step = m_row_step * m_c.row_stride(), col_step = m_col_step * m_c.col_stride();
-    const V alpha = m_alpha;
     // Neighbours in both are written together: rows of whole units end between threads.
     constexpr int width = std::gcd(unit, Tile);
     if (width > 1 && m_c_rows_in_units && m_c.cols_minor() && !m_cols_along_k) {
@@ -219,8 +221,8 @@ private:
     }
   }
 
-  KOKKOS_FUNCTION T combine(const T& product, const T& old) const {
-    return get_slot(multiply_add(m_beta, broadcast<V>(old), broadcast<V>(product)), 0);
+  KOKKOS_FUNCTION static T combine(const T& product, const T& beta, const T& old) {
+    return get_slot(multiply_add(broadcast<V>(beta), broadcast<V>(old), broadcast<V>(product)), 0);
   }
 
   /// f(r, c, i, j) for the entries (i, j) of the block that a thread holds at [r][c].

@@ -61,30 +61,36 @@ public:
     m_rows = static_cast<int>(m_c.rows);
     m_cols = static_cast<int>(m_c.cols);
     m_depth = static_cast<int>(m_a.cols);
-    m_reads_c = problem.reads_c();
+    m_reads_c = problem.beta.value != T(0);
     m_direct_c = m_c.col_stride == 1 || m_cols == 1;
     m_direct_b = (m_b.col_stride == 1 || m_cols == 1) && !plan.stages_b;
     m_width = width;
     while (m_width > m_cols) m_width /= 2;
     m_vectors = parts(m_cols, m_width);
     m_strips = parts(m_vectors, most_vectors);
-    m_alpha = Factor(problem.alpha);
-    m_beta = Factor(problem.beta);
+    m_alpha = Factor(problem.alpha.value);
+    m_beta = Factor(problem.beta.value);
     const R sign_a = problem.conj_a ? R(-1) : R(1), sign_b = problem.conj_b ? R(-1) : R(1);
     m_sign_b = sign_b;
     m_sign_a = sign_a;
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    R* const scratch = reinterpret_cast<R*>(team_scratch<Exec>(member, m_bytes));
+    multiply(member.league_rank(), team_scratch<Exec>(member, m_bytes));
+  }
+
+  /// Part `rank` of the league's work.
+  KOKKOS_FUNCTION void multiply(int rank, char* memory) const {
+    R* const scratch = reinterpret_cast<R*>(memory);
     switch (m_width) {
-    case 1: return run<1>(member.league_rank(), scratch);
-    case 2: return run<2>(member.league_rank(), scratch);
-    case 4: return run<4>(member.league_rank(), scratch);
-    case 8: return run<8>(member.league_rank(), scratch);
-    case 16: return run<16>(member.league_rank(), scratch);
+    case 1: return run<1>(rank, scratch);
+    case 2: return run<2>(rank, scratch);
+    case 4: return run<4>(rank, scratch);
+    case 8: return run<8>(rank, scratch);
+    case 16: return run<16>(rank, scratch);
     }
   }
+  int blocks() const { return m_row_blocks * m_col_blocks; }
 
 private:
   /// Real numbers of an element.
@@ -455,6 +461,51 @@ private:
     SHOAL_UNROLL
     for (int i = 1; i < lane_width<V>; i += 2) set_slot(v, i, odd);
     return v;
+  }
+};
+
+/// The same where sizes differ or coefficients are in memory: each product is set up when its turn
+/// comes. A team takes the block of one number of every matrix of its share that has so many. A
+/// product whose sizes do not agree gives NaN.
+template <class Exec, class T>
+class EachVectorGemmKernel {
+public:
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  EachVectorGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
+      : m_plan(plan), m_problem(problem) {
+    const auto parts = [](std::int64_t x, int part) {
+      return static_cast<int>((x + part - 1) / part);
+    };
+    m_blocks = parts(problem.m(), plan.block_m) * parts(problem.n(), plan.block_n);
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    char* const scratch = team_scratch<Exec>(member, m_plan.scratch_bytes);
+    const int group = member.league_rank() / m_blocks, block = member.league_rank() % m_blocks;
+    const std::int64_t begin = static_cast<std::int64_t>(group) * m_plan.matrices_per_team;
+    const std::int64_t end = begin + m_plan.matrices_per_team < m_problem.c.batch
+                                 ? begin + m_plan.matrices_per_team
+                                 : m_problem.c.batch;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const GemmProblem<T> product = m_problem.one(i);
+      if (!product.fits(m_problem)) {
+        if (block == 0) fill_with_nan(product.c.matrix(0));
+      } else if (product.m() > 0 && product.n() > 0) {
+        const VectorGemmKernel<Exec, T> kernel(m_plan, product);
+        if (block < kernel.blocks()) kernel.multiply(block, scratch);
+      }
+    }
+  }
+
+private:
+  GemmPlan m_plan;
+  GemmProblem<T> m_problem;
+  int m_blocks;
+
+  KOKKOS_FUNCTION static void fill_with_nan(const MatrixRef<T>& c) {
+    for (std::int64_t i = 0; i < c.rows; ++i)
+      for (std::int64_t j = 0; j < c.cols; ++j) c(i, j) = not_a_number<T>();
   }
 };
 

@@ -105,10 +105,8 @@ TEST(GemmPlan, EveryShapeGetsAPathThatCoversTheBatch) {
               ASSERT_LT((plan.league_size / blocks - 1) * plan.matrices_per_team, batch)
                   << "teams without work";
               ASSERT_LE(plan.league_size, std::numeric_limits<int>::max());
-              ASSERT_LE(plan.scratch_bytes, tile ? limits.tile_scratch_bytes
-                                            : plan.path == GemmPath::lane
-                                                ? limits.lane_scratch_bytes
-                                                : limits.scratch_bytes);
+              ASSERT_LE(plan.scratch_bytes,
+                        tile ? limits.tile_scratch_bytes : limits.scratch_bytes);
               ASSERT_LE(plan.team_size, tile ? limits.tile_team_size
                                              : std::max(limits.team_size, limits.lane_team_size));
             }
@@ -160,13 +158,26 @@ TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
         if (path != GemmPath::automatic) {
           EXPECT_EQ(plan.path, path);
         }
-        EXPECT_FALSE(path == GemmPath::lane && n > 4);
       } catch (const shoal::invalid_argument& e) {
         EXPECT_EQ(e.function(), "shoal::gemm");
         EXPECT_EQ(e.argument(), "options.path");
-        if (path == GemmPath::vector) continue; // a GPU has no such kernel
-        EXPECT_EQ(path, GemmPath::lane) << e.what();
-        EXPECT_GT(n, 4) << e.what();
+        EXPECT_EQ(path, GemmPath::vector) << e.what(); // a GPU has no such kernel
+      }
+    }
+}
+
+TEST(GemmPlan, SizesThatDifferAreForKernelsThatTakeThem) {
+  for (const GemmPath path : every_path<GemmPath>())
+    for (const BackendLimits& limits : all_limits()) {
+      GemmOptions options;
+      options.path = path;
+      try {
+        const GemmPlan plan = plan_gemm({1000, 8, 8, 8, true}, scalars[1], limits, options);
+        EXPECT_NE(plan.path, GemmPath::tile);
+        EXPECT_EQ(plan.path == GemmPath::vector, limits.vector_preferred && path != GemmPath::team);
+      } catch (const shoal::invalid_argument& e) {
+        EXPECT_EQ(e.argument(), "options.path");
+        EXPECT_TRUE(path == GemmPath::tile || path == GemmPath::vector) << e.what();
       }
     }
 }

@@ -19,7 +19,6 @@ TEST(Types, HaveNames) {
   EXPECT_STREQ(to_string(Vectors::thin), "thin");
   EXPECT_STREQ(to_string(Vectors::full), "full");
   EXPECT_STREQ(to_string(GemmPath::automatic), "automatic");
-  EXPECT_STREQ(to_string(GemmPath::lane), "lane");
   EXPECT_STREQ(to_string(GemmPath::team), "team");
   EXPECT_STREQ(to_string(GemmPath::tile), "tile");
   EXPECT_STREQ(to_string(GemmPath::vector), "vector");

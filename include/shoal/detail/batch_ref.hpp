@@ -24,6 +24,15 @@ struct MatrixRef {
   KOKKOS_FUNCTION std::int64_t extent(int r) const { return r == 0 ? rows : cols; }
 };
 
+/// Extents and strides of each matrix of a batch whose sizes differ, in memory that kernels reach.
+struct MatrixSizes {
+  bool differ = false; ///< false: the batch is uniform and nothing here is looked at
+  const int* rows = nullptr;
+  const int* cols = nullptr;
+  const int* row_strides = nullptr; ///< null: all 1
+  const int* col_strides = nullptr; ///< null: all 1
+};
+
 /// A batch as every kernel sees it, whatever the view's layout: matrix b starts at pointers[b]
 /// where an array of pointers was given, else at data + b * batch_stride. One type per scalar keeps
 /// the number of instantiated kernels small; the layout is run-time data.
@@ -37,12 +46,22 @@ struct BatchRef {
   std::int64_t batch_stride = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;
+  MatrixSizes sizes = {}; ///< where they differ: rows and cols are their maxima then
 
+  KOKKOS_FUNCTION bool sizes_differ() const { return sizes.differ; }
   KOKKOS_FUNCTION T* matrix_data(std::int64_t b) const {
     return pointers ? pointers[b] : data + b * batch_stride;
   }
   KOKKOS_FUNCTION MatrixRef<T> matrix(std::int64_t b) const {
-    return {matrix_data(b), rows, cols, row_stride, col_stride};
+    if (!sizes_differ()) return {matrix_data(b), rows, cols, row_stride, col_stride};
+    return {matrix_data(b), sizes.rows[b], sizes.cols[b],
+            sizes.row_strides ? sizes.row_strides[b] : 1,
+            sizes.col_strides ? sizes.col_strides[b] : 1};
+  }
+  /// Matrix b as a batch of its own.
+  KOKKOS_FUNCTION BatchRef one(std::int64_t b) const {
+    const MatrixRef<T> x = matrix(b);
+    return {x.data, nullptr, 1, x.rows, x.cols, 0, x.row_stride, x.col_stride};
   }
   KOKKOS_FUNCTION std::int64_t matrix_size() const { return rows * cols; }
 
@@ -55,19 +74,22 @@ struct BatchRef {
   }
 
   /// The same memory read as the transposed matrices.
-  BatchRef transposed() const {
-    BatchRef t = *this;
-    t.rows = cols;
-    t.cols = rows;
-    t.row_stride = col_stride;
-    t.col_stride = row_stride;
-    return t;
+  KOKKOS_FUNCTION BatchRef transposed() const {
+    return {data,
+            pointers,
+            batch,
+            cols,
+            rows,
+            batch_stride,
+            col_stride,
+            row_stride,
+            {sizes.differ, sizes.cols, sizes.rows, sizes.col_strides, sizes.row_strides}};
   }
 
   template <class U>
     requires std::is_same_v<U, const T>
   operator BatchRef<U>() const {
-    return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride};
+    return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride, sizes};
   }
 };
 

@@ -15,8 +15,11 @@ namespace shoal::detail {
 /// What the checks look at of a batch: no scalar type, so that one compiled copy serves all.
 struct BatchShape {
   const char* name = "";
-  const void* data = nullptr;         ///< first element
-  const void* pointers = nullptr;     ///< array of pointers, if the batch is one
+  const void* data = nullptr;     ///< first element
+  const void* pointers = nullptr; ///< array of pointers, if the batch is one
+  bool sizes_differ = false;      ///< extents 1 and 2 are maxima then
+  const void* rows = nullptr;     ///< the arrays of the sizes where they differ
+  const void* cols = nullptr;
   std::int64_t extent[3] = {0, 1, 1}; ///< batch, rows, cols
   std::int64_t stride[3] = {0, 0, 0};
   std::int64_t element_size = 1;
@@ -29,6 +32,9 @@ BatchShape shape_of(const char* name, const Ref& r) {
   s.name = name;
   s.data = r.data;
   s.pointers = r.pointers;
+  s.sizes_differ = r.sizes_differ();
+  s.rows = r.sizes.rows;
+  s.cols = r.sizes.cols;
   s.extent[0] = r.batch;
   s.extent[1] = r.rows;
   s.extent[2] = r.cols;
@@ -39,8 +45,9 @@ BatchShape shape_of(const char* name, const Ref& r) {
   return s;
 }
 
-void check_gemm(const BatchShape& a, const BatchShape& b, const BatchShape& c,
-                const GemmOptions& options);
+/// alpha and beta are not looked at where they are numbers.
+void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& b,
+                const BatchShape& beta, const BatchShape& c, const GemmOptions& options);
 
 /// u and vt are not looked at where the options ask for no vectors of that side.
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,

@@ -4,6 +4,7 @@
 
 #include <shoal/config.hpp>
 #include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/coefficient.hpp>
 #include <shoal/detail/concepts.hpp>
 #include <shoal/options.hpp>
 #include <shoal/plan.hpp>
@@ -19,9 +20,9 @@ template <class Exec>
 BackendLimits backend_limits(const Exec& exec);
 
 template <class Exec, class T>
-void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
-              const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
-              const BatchRef<T>& c);
+void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
+              const Coefficient<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
+              const Coefficient<T>& beta, const BatchRef<T>& c);
 
 /// The arguments of one decomposition. u, vt: null data where that side has no vectors.
 template <class T>
@@ -47,8 +48,9 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
 
 #define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                             \
   extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&,         \
-                                         const T&, const BatchRef<const T>&,                       \
-                                         const BatchRef<const T>&, const T&, const BatchRef<T>&);  \
+                                         const Coefficient<T>&, const BatchRef<const T>&,          \
+                                         const BatchRef<const T>&, const Coefficient<T>&,          \
+                                         const BatchRef<T>&);                                      \
   extern template void run_svd<EXEC, T>(const EXEC&, const SvdPlan&, const SvdOptions&,            \
                                         const SvdArguments<T>&, void*);
 

@@ -438,6 +438,14 @@ KOKKOS_FUNCTION bool is_zero(const V& x) {
   else return x == V(0);
 }
 
+/// NaN, in both parts of a complex number.
+template <class T>
+KOKKOS_FUNCTION T not_a_number() {
+  constexpr number_t<T> nan = std::numeric_limits<number_t<T>>::quiet_NaN();
+  if constexpr (is_complex_v<T>) return T(nan, nan);
+  else return nan;
+}
+
 /// The unit roundoff u: half the distance from 1 to the next number.
 template <class R>
 inline constexpr number_t<R> unit_roundoff = std::numeric_limits<number_t<R>>::epsilon() / 2;
