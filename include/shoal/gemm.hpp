@@ -26,7 +26,8 @@ constexpr void require_gemm_arguments() {
   static_assert(is_batch<A> && is_batch<B> && is_batch<C>,
                 "shoal::gemm: A, B and C must be rank-3 views (matrix, row, column)");
   static_assert(is_supported_scalar<scalar_of<C>>,
-                "shoal::gemm: the scalar must be float, double, complex<float> or complex<double>");
+                "shoal::gemm: the scalar must be float, double, complex<float>, complex<double>, "
+                "shoal::half or shoal::bfloat16");
   static_assert(std::is_same_v<scalar_of<A>, scalar_of<C>> &&
                     std::is_same_v<scalar_of<B>, scalar_of<C>>,
                 "shoal::gemm: A, B and C must have one scalar type");
@@ -39,7 +40,7 @@ template <class Exec, class Scalar>
 GemmPlan make_gemm_plan(const Exec& exec, const BatchShape& a, const BatchShape& c,
                         const GemmOptions& options) {
   const std::int64_t k = options.op_a == Op::none ? a.extent[2] : a.extent[1];
-  const ScalarSize scalar{sizeof(Scalar), is_complex_scalar<Scalar>};
+  const ScalarSize scalar = scalar_size<Scalar>();
   return plan_gemm({c.extent[0], c.extent[1], c.extent[2], k}, scalar, backend_limits(exec),
                    options);
 }
@@ -69,10 +70,12 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// \param[in] options  op_a, op_b, and the kernel if not the plan's choice
 ///
 /// Views may have any layout and strides; a batch stride of 0 in a or b repeats one matrix for all.
-/// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0
-/// gives C := beta C.
+/// float, double, Kokkos::complex of both, \ref half, \ref bfloat16; one scalar type a call. Of the
+/// 16-bit types alpha and beta are float, sums are float, and C is rounded once. Zero extents are
+/// fine: k = 0 gives C := beta C.
 ///
-/// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element.
+/// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element; of the
+/// 16-bit types with float's u, and u |C| of the type's own for the last rounding.
 ///
 /// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
 /// are null, C overlaps an operand or repeats an element, or the named path cannot take the shape.
@@ -82,8 +85,8 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to
 /// what scratch holds.
 template <class Exec, class A, class B, class C>
-void gemm(const Exec& exec, const std::type_identity_t<detail::scalar_of<C>>& alpha, const A& a,
-          const B& b, const std::type_identity_t<detail::scalar_of<C>>& beta, const C& c,
+void gemm(const Exec& exec, const std::type_identity_t<detail::arithmetic_of<C>>& alpha, const A& a,
+          const B& b, const std::type_identity_t<detail::arithmetic_of<C>>& beta, const C& c,
           const GemmOptions& options = {}) {
   Kokkos::Profiling::ScopedRegion region("shoal::gemm");
   const GemmPlan plan = gemm_plan(exec, a, b, c, options);

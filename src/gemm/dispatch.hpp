@@ -15,12 +15,12 @@
 
 namespace shoal::detail {
 
-/// Instances for each scalar: 3 of the lane kernel, 4 (complex) or 6 of the tile kernel, 1 of the
-/// team kernel, and 1 of the vector kernel where the backend has it.
+/// Instances for each of the 6 scalars: 3 of the lane kernel, 4 (complex) or 6 of the tile kernel,
+/// 1 of the team kernel, and 1 of the vector kernel where the backend has it.
 template <class Exec, class T>
-void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
-              const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
-              const BatchRef<T>& c) {
+void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
+              const arithmetic_t<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
+              const arithmetic_t<T>& beta, const BatchRef<T>& c) {
   if (plan.league_size == 0) return;
   using Traits = backend_traits<Exec>;
   const GemmProblem<T> problem = make_problem(options, alpha, a, b, beta, c);

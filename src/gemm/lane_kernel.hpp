@@ -29,9 +29,10 @@ public:
 
   LaneGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
       : m_problem(problem), m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
-        m_b_offset(tile_bytes(problem.m() * problem.k(), m_lanes, sizeof(T), Tile::bank_bytes)),
-        m_c_offset(m_b_offset +
-                   tile_bytes(problem.k() * problem.n(), m_lanes, sizeof(T), Tile::bank_bytes)),
+        m_b_offset(tile_bytes(problem.m() * problem.k(), m_lanes, sizeof(arithmetic_t<T>),
+                              Tile::bank_bytes)),
+        m_c_offset(m_b_offset + tile_bytes(problem.k() * problem.n(), m_lanes,
+                                           sizeof(arithmetic_t<T>), Tile::bank_bytes)),
         m_bytes(plan.scratch_bytes) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {

@@ -21,20 +21,21 @@ struct GemmProblem {
   BatchRef<const T> a;
   BatchRef<const T> b;
   BatchRef<T> c;
-  T alpha;
-  T beta;
+  arithmetic_t<T> alpha;
+  arithmetic_t<T> beta;
   bool conj_a;
   bool conj_b;
 
   KOKKOS_FUNCTION std::int64_t m() const { return c.rows; }
   KOKKOS_FUNCTION std::int64_t n() const { return c.cols; }
   KOKKOS_FUNCTION std::int64_t k() const { return a.cols; }
-  KOKKOS_FUNCTION bool reads_c() const { return beta != T(0); }
+  KOKKOS_FUNCTION bool reads_c() const { return beta != arithmetic_t<T>(0); }
 };
 
 template <class T>
-GemmProblem<T> make_problem(const GemmOptions& options, const T& alpha, const BatchRef<const T>& a,
-                            const BatchRef<const T>& b, const T& beta, const BatchRef<T>& c) {
+GemmProblem<T> make_problem(const GemmOptions& options, const arithmetic_t<T>& alpha,
+                            const BatchRef<const T>& a, const BatchRef<const T>& b,
+                            const arithmetic_t<T>& beta, const BatchRef<T>& c) {
   return {options.op_a == Op::none ? a : a.transposed(),
           options.op_b == Op::none ? b : b.transposed(),
           c,

@@ -35,10 +35,14 @@ namespace shoal::detail {
 /// A complex A counts as two rows of real numbers, and B as a row of twice as many: real and
 /// imaginary parts of the products are summed as four real sums, and put together in the end. They
 /// do not depend on which operand is called A.
+///
+/// 16-bit scalars are converted: B where it is staged, which it is always, A and C entry by entry.
 template <class Exec, class T>
 class VectorGemmKernel {
 public:
   using R = number_t<T>;
+  /// What memory holds of an R.
+  using Stored = std::conditional_t<is_converted<T>, T, R>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem)
@@ -87,6 +91,7 @@ public:
   }
 
 private:
+  using Number = arithmetic_t<T>;
   /// Real numbers of an element.
   static constexpr int parts = is_complex_v<T> ? 2 : 1;
   /// Elements of a full vector.
@@ -104,12 +109,12 @@ private:
   struct Factor {
     R straight, crossed;
     Factor() = default;
-    explicit Factor(const T& x) : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
-    static R real_part_of(const T& x) {
+    explicit Factor(const Number& x) : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
+    static R real_part_of(const Number& x) {
       if constexpr (is_complex_v<T>) return x.real();
       else return x;
     }
-    static R imaginary_part_of([[maybe_unused]] const T& x) {
+    static R imaginary_part_of([[maybe_unused]] const Number& x) {
       if constexpr (is_complex_v<T>) return x.imag();
       else return R(0);
     }
@@ -129,15 +134,15 @@ private:
   template <int Width>
   using Vector = lane_value_t<R, Width * parts>;
 
-  /// A tile's operands, strides in real numbers.
+  /// A tile's operands, strides in real numbers. b: null where it is not read in place.
   struct Tile {
-    const R* a;
+    const Stored* a;
     std::int64_t a_row, a_col;
     const R* b;
     std::int64_t b_row;
     int last; ///< where the last vector begins
     int depth;
-    R* c;
+    Stored* c;
     std::int64_t c_row, c_col;
     R* carried; ///< the sums of the panels before and after this one, null: there are none
     bool first, last_panel;
@@ -156,9 +161,11 @@ private:
       }
       const std::int64_t begin = static_cast<std::int64_t>(group) * m_per_team;
       const std::int64_t end = begin + m_per_team < m_c.batch ? begin + m_per_team : m_c.batch;
-      if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
-        return with_vectors<Width>(
-            m_vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(begin, end); });
+      if constexpr (!is_converted<T>) {
+        if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
+          return with_vectors<Width>(
+              m_vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(begin, end); });
+      }
       for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
     }
   }
@@ -188,9 +195,9 @@ private:
     t.last = (m_cols - m_width) * parts;
     t.depth = m_depth;
     t.first = t.last_panel = true;
-    t.a = reinterpret_cast<const R*>(m_a.matrix_data(i));
-    t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
-    t.c = reinterpret_cast<R*>(m_c.matrix_data(i));
+    t.a = reinterpret_cast<const Stored*>(m_a.matrix_data(i));
+    if constexpr (!is_converted<T>) t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
+    t.c = reinterpret_cast<Stored*>(m_c.matrix_data(i));
     return t;
   }
 
@@ -210,12 +217,14 @@ private:
       strip.c += col * strip.c_col;
       strip.last = (last_col - col) * parts;
       const int cols = last_col - col + Width;
-      if (m_direct_b) {
-        strip.b += col * parts;
-        if (Width == width && m_direct_c)
-          multiply_strip<Width, Width != width>(strip, vectors, row_begin, row_end);
-        else multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
-        continue;
+      if constexpr (!is_converted<T>) {
+        if (m_direct_b) {
+          strip.b += col * parts;
+          if (Width == width && m_direct_c)
+            multiply_strip<Width, Width != width>(strip, vectors, row_begin, row_end);
+          else multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
+          continue;
+        }
       }
       R* const panel = scratch;
       strip.carried = m_depth > m_block_k ? panel + panel_numbers() : nullptr;
@@ -224,7 +233,7 @@ private:
         strip.depth = least(m_block_k, m_depth - p);
         strip.first = p == 0;
         strip.last_panel = p + strip.depth == m_depth;
-        stage(panel, whole.b, p, strip.depth, col, cols);
+        stage(panel, m_b.matrix_data(i), p, strip.depth, col, cols);
         strip.b = panel;
         strip.b_row = cols * parts;
         multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
@@ -244,9 +253,9 @@ private:
   }
 
   /// Rows p, ..., p + depth - 1 of B, columns col, ..., col + cols - 1, one row after another.
-  KOKKOS_FUNCTION void stage(R* panel, const R* b, int p, int depth, int col, int cols) const {
-    const T* const from = reinterpret_cast<const T*>(b) + p * m_b.row_stride + col * m_b.col_stride;
-    T* const to = reinterpret_cast<T*>(panel);
+  KOKKOS_FUNCTION void stage(R* panel, const T* b, int p, int depth, int col, int cols) const {
+    const T* const from = b + p * m_b.row_stride + col * m_b.col_stride;
+    Number* const to = reinterpret_cast<Number*>(panel);
     if (m_b.col_stride == 1) {
       for (int r = 0; r < depth; ++r)
         for (int j = 0; j < cols; ++j) to[r * cols + j] = from[r * m_b.row_stride + j];
@@ -360,7 +369,8 @@ private:
           sum[r][v] = load<V>(t.carried + (r * Vectors + v) * numbers);
       }
     }
-    const R *a = t.a, *b = t.b;
+    const Stored* a = t.a;
+    const R* b = t.b;
     const auto step = [&] {
       V right[Vectors];
       SHOAL_UNROLL
@@ -368,7 +378,7 @@ private:
         right[v] = load<V>(b + (v + 1 == Vectors ? last : v * numbers));
       SHOAL_UNROLL
       for (int r = 0; r < sums; ++r) {
-        const V left(a[r / parts * a_row + r % parts]);
+        const V left(static_cast<R>(a[r / parts * a_row + r % parts]));
         SHOAL_UNROLL
         for (int v = 0; v < Vectors; ++v) sum[r][v] = multiply_add(left, right[v], sum[r][v]);
       }
@@ -391,12 +401,14 @@ private:
       }
       return;
     }
-    R* c = t.c;
-    if (!General || m_direct_c) {
-      SHOAL_UNROLL
-      for (int r = 0; r < Of; ++r)
-        put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
-      return;
+    Stored* c = t.c;
+    if constexpr (!is_converted<T>) {
+      if (!General || m_direct_c) {
+        SHOAL_UNROLL
+        for (int r = 0; r < Of; ++r)
+          put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
+        return;
+      }
     }
     const std::int64_t c_col = t.c_col;
     const int cols = last + numbers;
@@ -406,7 +418,7 @@ private:
       if (finish.reads_c)
         for (int j = 0; j < cols; ++j) row[j] = c[j / parts * c_col + j % parts];
       put_row<V, Vectors>(finish, row, last, &sum[r * parts]);
-      for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = row[j];
+      for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = static_cast<Stored>(row[j]);
       c += c_row;
     }
   }

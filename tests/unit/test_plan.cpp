@@ -21,7 +21,7 @@ using detail::GemmShape;
 using detail::ScalarSize;
 using detail::SvdShape;
 
-constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}};
+constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}, {4, false, 2}};
 
 /// Like a GPU: a lane is a thread, teams have many, scratch is scarce.
 BackendLimits gpu() {
@@ -140,7 +140,7 @@ TEST(GemmPlan, EveryTileStagesWhatItsThreadsHold) {
             ASSERT_LE(up(plan.block_m) * up(plan.block_n) * plan.matrices_per_team, plan.team_size);
             ASSERT_LE(plan.team_size, limits.tile_team_size);
             const std::size_t one_panel =
-                scalar.bytes * static_cast<std::size_t>(plan.matrices_per_team) *
+                scalar.stored_bytes * static_cast<std::size_t>(plan.matrices_per_team) *
                 static_cast<std::size_t>((plan.block_m + plan.block_n) * plan.block_k);
             ASSERT_GE(plan.scratch_bytes, plan.block_k < k ? 2 * one_panel : one_panel);
             if (plan.matrices_per_team > 1) {

@@ -18,10 +18,15 @@ namespace shoal::detail {
 template <class Exec>
 BackendLimits backend_limits(const Exec& exec);
 
+template <class T>
+constexpr ScalarSize scalar_size() {
+  return {sizeof(arithmetic_t<T>), is_complex_scalar<T>, sizeof(T)};
+}
+
 template <class Exec, class T>
-void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options, const T& alpha,
-              const BatchRef<const T>& a, const BatchRef<const T>& b, const T& beta,
-              const BatchRef<T>& c);
+void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
+              const arithmetic_t<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
+              const arithmetic_t<T>& beta, const BatchRef<T>& c);
 
 /// The arguments of one decomposition. u, vt: null data where that side has no vectors.
 template <class T>
@@ -43,12 +48,15 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   X(EXEC, float)                                                                                   \
   X(EXEC, double)                                                                                  \
   X(EXEC, Kokkos::complex<float>)                                                                  \
-  X(EXEC, Kokkos::complex<double>)
+  X(EXEC, Kokkos::complex<double>)                                                                 \
+  X(EXEC, half)                                                                                    \
+  X(EXEC, bfloat16)
 
 #define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                             \
   extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&,         \
-                                         const T&, const BatchRef<const T>&,                       \
-                                         const BatchRef<const T>&, const T&, const BatchRef<T>&);  \
+                                         const arithmetic_t<T>&, const BatchRef<const T>&,         \
+                                         const BatchRef<const T>&, const arithmetic_t<T>&,         \
+                                         const BatchRef<T>&);                                      \
   extern template void run_svd<EXEC, T>(const EXEC&, const SvdPlan&, const SvdOptions&,            \
                                         const SvdArguments<T>&, void*);
 

@@ -67,9 +67,9 @@ KOKKOS_FUNCTION lane_value_t<T, 1> to_lane(const T& x) {
   set_slot(v, 0, x);
   return v;
 }
-template <class V>
-KOKKOS_FUNCTION auto to_storage(const V& v) {
-  return get_slot(v, 0);
+template <class T, class V>
+KOKKOS_FUNCTION T to_storage(const V& v) {
+  return static_cast<T>(get_slot(v, 0));
 }
 
 template <class Matrix>
@@ -485,7 +485,7 @@ private:
     m_crew.for_columns(0, vt_rows, [&](int k) {
       const V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
       m_crew.for_rows(0, m_cols, [&](int i) {
-        vt(k, m_column[i]) = to_storage(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
+        vt(k, m_column[i]) = to_storage<T>(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
       });
     });
   }
@@ -513,7 +513,7 @@ private:
   struct Output {
     const Target& matrix;
     KOKKOS_FUNCTION V get(int i, int j) const { return to_lane<T>(matrix(i, j)); }
-    KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage(v); }
+    KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage<T>(v); }
 
     struct Entry {
       const Output& out;
@@ -543,14 +543,14 @@ private:
 } // namespace detail
 
 /// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or
-/// elsewhere. About sizeof(T) (m n + n^2 + n^2 with left vectors) + 40 n, with n the smaller
-/// extent.
+/// elsewhere. About sizeof(arithmetic_t<T>) (m n + n^2 + n^2 with left vectors) + 40 n, with n the
+/// smaller extent.
 template <class T>
 KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
                                               Vectors left = Vectors::thin,
                                               Vectors right = Vectors::thin) {
   const bool tall = m >= n;
-  return detail::svd_work_size(tall ? m : n, tall ? n : m, sizeof(T),
+  return detail::svd_work_size(tall ? m : n, tall ? n : m, sizeof(arithmetic_t<T>),
                                sizeof(shoal::detail::real_t<T>),
                                (tall ? left : right) != Vectors::none)
       .total();
@@ -560,7 +560,8 @@ KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
 ///
 /// \param[in]  a   m x n, any type with a(i, j) and extent(r): a rank-2 view or subview
 /// \param[out] u   left vectors in columns: m x min(m, n) or m x m; not looked at if left is none
-/// \param[out] s   values, by s(k), largest first; extent(0) of them
+/// \param[out] s   values, by s(k), largest first; extent(0) of them; real numbers of the type that
+///                 is computed with: float for half and bfloat16
 /// \param[out] vt  conjugate right vectors in rows: min(m, n) x n or n x n; not looked at if right
 /// is none
 /// \param      scratch  \ref svd_scratch_bytes bytes, aligned to 16, shared by the team. It may be
@@ -579,8 +580,8 @@ KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u
   const int m = tall ? rows : cols, n = tall ? cols : rows;
   const Vectors of_m = tall ? options.left : options.right;
   const Vectors of_n = tall ? options.right : options.left;
-  const auto size = detail::svd_work_size(m, n, sizeof(T), sizeof(shoal::detail::real_t<T>),
-                                          of_m != Vectors::none);
+  const auto size = detail::svd_work_size(m, n, sizeof(arithmetic_t<T>),
+                                          sizeof(shoal::detail::real_t<T>), of_m != Vectors::none);
   char* const small = static_cast<char*>(scratch);
   detail::Svd<T, detail::TeamCrew<Member>> work({member}, m, n, of_m != Vectors::none, small,
                                                 small + size.small,
