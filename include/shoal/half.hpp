@@ -16,6 +16,13 @@ namespace shoal {
 
 namespace detail {
 
+/// a where the condition holds, else b. By masks: compilers turn other forms into branches around
+/// the computation of a or b, and then leave loops as they are.
+KOKKOS_INLINE_FUNCTION std::uint32_t choose(bool condition, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t mask = 0u - static_cast<std::uint32_t>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
 /// The nearest number of IEEE binary16, ties to the even one, where no instruction does it.
 KOKKOS_INLINE_FUNCTION std::uint16_t portable_half_bits(float x) {
   const auto all = Kokkos::bit_cast<std::uint32_t>(x);
@@ -26,17 +33,18 @@ KOKKOS_INLINE_FUNCTION std::uint16_t portable_half_bits(float x) {
   // The last place of floats from 1/2 to 1 is that of subnormals here: the addition rounds.
   const std::uint32_t subnormal =
       Kokkos::bit_cast<std::uint32_t>(Kokkos::bit_cast<float>(size) + 0.5f) - (126u << 23);
-  const std::uint32_t large = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : 0x7c00u;
-  const std::uint32_t result = size < 113u << 23 ? subnormal : size < 143u << 23 ? normal : large;
+  const std::uint32_t large = choose(size > 0x7f800000u, 0x7e00u | (size >> 13 & 0x3ffu), 0x7c00u);
+  const std::uint32_t result =
+      choose(size < 113u << 23, subnormal, choose(size < 143u << 23, normal, large));
   return static_cast<std::uint16_t>(sign | result);
 }
 
 KOKKOS_INLINE_FUNCTION float portable_half_value(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000u) << 16, size = bits & 0x7fffu;
   const auto subnormal = Kokkos::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24f);
-  const std::uint32_t result = size < 1u << 10    ? subnormal
-                               : size < 31u << 10 ? (size << 13) + (112u << 23)
-                                                  : size << 13 | 0x7f800000u;
+  const std::uint32_t normal = (size << 13) + (112u << 23), large = size << 13 | 0x7f800000u;
+  const std::uint32_t result =
+      choose(size < 1u << 10, subnormal, choose(size < 31u << 10, normal, large));
   return Kokkos::bit_cast<float>(sign | result);
 }
 

@@ -166,12 +166,17 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
       static_cast<std::size_t>(vector_gemm_strip * limits.gemm_vector_bytes);
   plan.block_k = static_cast<int>(std::clamp<std::int64_t>(
       s.k, 1, static_cast<std::int64_t>(limits.vector_panel_bytes / strip_bytes)));
-  // What is converted is read where it was converted to.
-  plan.stages_b = scalar.stored_bytes != scalar.bytes ||
-                  static_cast<std::size_t>(s.k * s.n) * scalar.bytes >= limits.vector_staged_bytes;
+  plan.stages_b = static_cast<std::size_t>(s.k * s.n) * scalar.bytes >= limits.vector_staged_bytes;
   const std::int64_t rows = std::max(plan.block_m, plan.block_n) * (scalar.is_complex ? 2 : 1);
-  plan.scratch_bytes =
-      static_cast<std::size_t>(plan.block_k + (plan.block_k < s.k ? rows : 0)) * strip_bytes;
+  if (scalar.stored_bytes == scalar.bytes) {
+    plan.scratch_bytes =
+        static_cast<std::size_t>(plan.block_k + (plan.block_k < s.k ? rows : 0)) * strip_bytes;
+  } else { // converted parts of A, B and C too, of several matrices where they are small
+    plan.scratch_bytes =
+        std::max(limits.vector_panel_bytes,
+                 static_cast<std::size_t>(rows * plan.block_k) * scalar.bytes +
+                     static_cast<std::size_t>(plan.block_k + 2 * rows) * strip_bytes);
+  }
   // Enough matrices that a team's start costs nothing, few enough that all threads have some and
   // that a league is an int.
   const double bytes =

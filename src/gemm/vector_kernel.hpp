@@ -5,6 +5,7 @@
 #include "src/backend_traits.hpp"
 #include "src/gemm/problem.hpp"
 #include "src/lane_tile.hpp"
+#include "src/panel.hpp"
 
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
@@ -36,13 +37,12 @@ namespace shoal::detail {
 /// imaginary parts of the products are summed as four real sums, and put together in the end. They
 /// do not depend on which operand is called A.
 ///
-/// 16-bit scalars are converted: B where it is staged, which it is always, A and C entry by entry.
+/// 16-bit scalars are converted on the way in and out: scratch holds the part of A, B and C that is
+/// at hand, of as many matrices as fit, as the real numbers that all of the above is about.
 template <class Exec, class T>
 class VectorGemmKernel {
 public:
   using R = number_t<T>;
-  /// What memory holds of an R.
-  using Stored = std::conditional_t<is_converted<T>, T, R>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem)
@@ -72,6 +72,13 @@ public:
     while (m_width > m_cols) m_width /= 2;
     m_vectors = parts(m_cols, m_width);
     m_strips = parts(m_vectors, most_vectors);
+    if constexpr (is_converted<T>) {
+      m_direct_b = m_direct_c = true; // in scratch they are
+      const std::int64_t numbers =
+          problem.m() * problem.k() + problem.k() * problem.n() + problem.m() * problem.n();
+      m_whole = m_row_blocks * m_col_blocks == 1 && m_strips == 1 && m_depth <= m_block_k;
+      m_at_once = m_whole ? static_cast<int>(m_bytes / sizeof(R)) / static_cast<int>(numbers) : 1;
+    }
     m_alpha = Factor(problem.alpha);
     m_beta = Factor(problem.beta);
     const R sign_a = problem.conj_a ? R(-1) : R(1), sign_b = problem.conj_b ? R(-1) : R(1);
@@ -91,7 +98,6 @@ public:
   }
 
 private:
-  using Number = arithmetic_t<T>;
   /// Real numbers of an element.
   static constexpr int parts = is_complex_v<T> ? 2 : 1;
   /// Elements of a full vector.
@@ -109,12 +115,13 @@ private:
   struct Factor {
     R straight, crossed;
     Factor() = default;
-    explicit Factor(const Number& x) : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
-    static R real_part_of(const Number& x) {
+    explicit Factor(const arithmetic_t<T>& x)
+        : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
+    static R real_part_of(const arithmetic_t<T>& x) {
       if constexpr (is_complex_v<T>) return x.real();
       else return x;
     }
-    static R imaginary_part_of([[maybe_unused]] const Number& x) {
+    static R imaginary_part_of([[maybe_unused]] const arithmetic_t<T>& x) {
       if constexpr (is_complex_v<T>) return x.imag();
       else return R(0);
     }
@@ -130,19 +137,21 @@ private:
   Factor m_alpha, m_beta;
   R m_sign_a, m_sign_b; ///< -1: conjugated
   bool m_reads_c, m_direct_b, m_direct_c;
+  bool m_whole = false; ///< of converted matrices: each is one strip and one panel
+  int m_at_once = 1;    ///< converted matrices in scratch
 
   template <int Width>
   using Vector = lane_value_t<R, Width * parts>;
 
-  /// A tile's operands, strides in real numbers. b: null where it is not read in place.
+  /// A tile's operands, strides in real numbers.
   struct Tile {
-    const Stored* a;
+    const R* a;
     std::int64_t a_row, a_col;
     const R* b;
     std::int64_t b_row;
     int last; ///< where the last vector begins
     int depth;
-    Stored* c;
+    R* c;
     std::int64_t c_row, c_col;
     R* carried; ///< the sums of the panels before and after this one, null: there are none
     bool first, last_panel;
@@ -161,18 +170,24 @@ private:
       }
       const std::int64_t begin = static_cast<std::int64_t>(group) * m_per_team;
       const std::int64_t end = begin + m_per_team < m_c.batch ? begin + m_per_team : m_c.batch;
-      if constexpr (!is_converted<T>) {
+      if constexpr (is_converted<T>) {
+        for (std::int64_t i = begin; i < end; i += m_at_once)
+          multiply_converted<Width>(i, static_cast<int>(end - i < m_at_once ? end - i : m_at_once),
+                                    block, scratch);
+      } else {
         if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
-          return with_vectors<Width>(
-              m_vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(begin, end); });
+          return with_vectors<Width>(m_vectors, [&]<int Vectors>() {
+            multiply_run<Width, Vectors>(begin, end, [&](std::int64_t i) { return matrix(i); });
+          });
+        for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
       }
-      for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
     }
   }
 
   /// Whole matrices, one strip wide and read and written in place: what to do is decided once.
-  template <int Width, int Vectors>
-  KOKKOS_FUNCTION void multiply_run(std::int64_t begin, std::int64_t end) const {
+  template <int Width, int Vectors, class MatrixOf>
+  KOKKOS_FUNCTION void multiply_run(std::int64_t begin, std::int64_t end,
+                                    const MatrixOf& matrix) const {
     const Rows rows = cut<Vectors>(m_rows);
     with_rows<Vectors, most_rows(Vectors)>(rows.of_tile, [&]<int Of>() {
       if (rows.tiles == 1 && m_depth == Of) {
@@ -195,9 +210,9 @@ private:
     t.last = (m_cols - m_width) * parts;
     t.depth = m_depth;
     t.first = t.last_panel = true;
-    t.a = reinterpret_cast<const Stored*>(m_a.matrix_data(i));
-    if constexpr (!is_converted<T>) t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
-    t.c = reinterpret_cast<Stored*>(m_c.matrix_data(i));
+    t.a = reinterpret_cast<const R*>(m_a.matrix_data(i));
+    t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
+    t.c = reinterpret_cast<R*>(m_c.matrix_data(i));
     return t;
   }
 
@@ -217,14 +232,12 @@ private:
       strip.c += col * strip.c_col;
       strip.last = (last_col - col) * parts;
       const int cols = last_col - col + Width;
-      if constexpr (!is_converted<T>) {
-        if (m_direct_b) {
-          strip.b += col * parts;
-          if (Width == width && m_direct_c)
-            multiply_strip<Width, Width != width>(strip, vectors, row_begin, row_end);
-          else multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
-          continue;
-        }
+      if (m_direct_b) {
+        strip.b += col * parts;
+        if (Width == width && m_direct_c)
+          multiply_strip<Width, Width != width>(strip, vectors, row_begin, row_end);
+        else multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
+        continue;
       }
       R* const panel = scratch;
       strip.carried = m_depth > m_block_k ? panel + panel_numbers() : nullptr;
@@ -233,13 +246,97 @@ private:
         strip.depth = least(m_block_k, m_depth - p);
         strip.first = p == 0;
         strip.last_panel = p + strip.depth == m_depth;
-        stage(panel, m_b.matrix_data(i), p, strip.depth, col, cols);
+        stage(panel, whole.b, p, strip.depth, col, cols);
         strip.b = panel;
         strip.b_row = cols * parts;
         multiply_strip<Width, true>(strip, vectors, row_begin, row_end);
         p += strip.depth;
         strip.a += strip.depth * strip.a_col;
       } while (p < m_depth);
+    }
+  }
+
+  /// Block `block` of count matrices from `first`, of more than one only where each is whole.
+  template <int Width>
+  KOKKOS_FUNCTION void multiply_converted(std::int64_t first, int count, int block,
+                                          R* scratch) const {
+    const int row_block = block / m_col_blocks, col_block = block - row_block * m_col_blocks;
+    const int row = part_begin(m_rows, m_row_blocks, row_block);
+    const int rows = part_begin(m_rows, m_row_blocks, row_block + 1) - row;
+    const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
+    const int most_depth = least(m_block_k, m_depth);
+    const bool a_by_columns = m_a.row_stride < m_a.col_stride;
+    const auto widen = [](R& number, const T& entry) { number = entry; };
+    const auto narrow = [](const R& number, T& entry) { entry = static_cast<T>(number); };
+    for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
+      const int vector = part_begin(m_vectors, m_strips, s);
+      const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
+      const int col = vector * Width;
+      const int last_col = least(m_cols - Width, (vector + vectors - 1) * Width);
+      const int cols = last_col - col + Width;
+      R* const a = scratch;
+      R* const b = a + count * rows * most_depth;
+      R* const c = b + count * most_depth * cols;
+      const BlockRange c_range{first, count, row, rows, col, cols};
+      if (m_reads_c) transfer(c, m_c, c_range, widen);
+      Tile strip{};
+      strip.b_row = strip.c_row = cols;
+      strip.c_col = 1;
+      strip.last = last_col - col;
+      strip.carried = m_depth > m_block_k ? c + rows * cols : nullptr;
+      int p = 0;
+      do {
+        const int depth = least(m_block_k, m_depth - p);
+        if (a_by_columns) transfer(a, m_a.transposed(), {first, count, p, depth, row, rows}, widen);
+        else transfer(a, m_a, {first, count, row, rows, p, depth}, widen);
+        transfer(b, m_b, {first, count, p, depth, col, cols}, widen);
+        strip.a_row = a_by_columns ? 1 : depth;
+        strip.a_col = a_by_columns ? rows : 1;
+        strip.depth = depth;
+        strip.first = p == 0;
+        strip.last_panel = p + depth == m_depth;
+        const auto matrix_of = [&](std::int64_t g) {
+          Tile t = strip;
+          t.a = a + g * rows * depth;
+          t.b = b + g * depth * cols;
+          t.c = c + g * rows * cols;
+          return t;
+        };
+        if (m_whole)
+          with_vectors<Width>(
+              vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(0, count, matrix_of); });
+        else multiply_strip<Width, true>(matrix_of(0), vectors, 0, rows);
+        p += depth;
+      } while (p < m_depth);
+      transfer(c, m_c, c_range, narrow);
+    }
+  }
+
+  /// move(number, entry) for the entries of a block of each of several matrices and for as many
+  /// numbers, matrix after matrix and row after row.
+  template <class U, class Move>
+  KOKKOS_FUNCTION static void transfer(R* numbers, const BatchRef<U>& batch,
+                                       const BlockRange& range, const Move& move) {
+    const int rows = range.rows, cols = range.cols;
+    if (rows == batch.rows && cols == batch.cols && batch.packed() &&
+        (batch.col_stride == 1 || cols == 1)) {
+      U* const run = batch.data + range.first * batch.matrix_size();
+      const int size = range.count * rows * cols;
+      for (int e = 0; e < size; ++e) move(numbers[e], run[e]);
+      return;
+    }
+    for (int g = 0; g < range.count; ++g) {
+      U* const x = batch.matrix_data(range.first + g) + range.row * batch.row_stride +
+                   range.col * batch.col_stride;
+      R* const y = numbers + g * rows * cols;
+      if (batch.col_stride == 1) {
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < cols; ++j) move(y[i * cols + j], x[i * batch.row_stride + j]);
+      } else {
+        for (int j = 0; j < cols; ++j)
+          for (int i = 0; i < rows; ++i)
+            move(y[i * cols + j], x[i * batch.row_stride + j * batch.col_stride]);
+      }
     }
   }
 
@@ -253,9 +350,9 @@ private:
   }
 
   /// Rows p, ..., p + depth - 1 of B, columns col, ..., col + cols - 1, one row after another.
-  KOKKOS_FUNCTION void stage(R* panel, const T* b, int p, int depth, int col, int cols) const {
-    const T* const from = b + p * m_b.row_stride + col * m_b.col_stride;
-    Number* const to = reinterpret_cast<Number*>(panel);
+  KOKKOS_FUNCTION void stage(R* panel, const R* b, int p, int depth, int col, int cols) const {
+    const T* const from = reinterpret_cast<const T*>(b) + p * m_b.row_stride + col * m_b.col_stride;
+    T* const to = reinterpret_cast<T*>(panel);
     if (m_b.col_stride == 1) {
       for (int r = 0; r < depth; ++r)
         for (int j = 0; j < cols; ++j) to[r * cols + j] = from[r * m_b.row_stride + j];
@@ -369,8 +466,7 @@ private:
           sum[r][v] = load<V>(t.carried + (r * Vectors + v) * numbers);
       }
     }
-    const Stored* a = t.a;
-    const R* b = t.b;
+    const R *a = t.a, *b = t.b;
     const auto step = [&] {
       V right[Vectors];
       SHOAL_UNROLL
@@ -378,7 +474,7 @@ private:
         right[v] = load<V>(b + (v + 1 == Vectors ? last : v * numbers));
       SHOAL_UNROLL
       for (int r = 0; r < sums; ++r) {
-        const V left(static_cast<R>(a[r / parts * a_row + r % parts]));
+        const V left(a[r / parts * a_row + r % parts]);
         SHOAL_UNROLL
         for (int v = 0; v < Vectors; ++v) sum[r][v] = multiply_add(left, right[v], sum[r][v]);
       }
@@ -401,14 +497,12 @@ private:
       }
       return;
     }
-    Stored* c = t.c;
-    if constexpr (!is_converted<T>) {
-      if (!General || m_direct_c) {
-        SHOAL_UNROLL
-        for (int r = 0; r < Of; ++r)
-          put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
-        return;
-      }
+    R* c = t.c;
+    if (!General || m_direct_c) {
+      SHOAL_UNROLL
+      for (int r = 0; r < Of; ++r)
+        put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
+      return;
     }
     const std::int64_t c_col = t.c_col;
     const int cols = last + numbers;
@@ -418,7 +512,7 @@ private:
       if (finish.reads_c)
         for (int j = 0; j < cols; ++j) row[j] = c[j / parts * c_col + j % parts];
       put_row<V, Vectors>(finish, row, last, &sum[r * parts]);
-      for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = static_cast<Stored>(row[j]);
+      for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = row[j];
       c += c_row;
     }
   }

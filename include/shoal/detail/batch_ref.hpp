@@ -55,7 +55,7 @@ struct BatchRef {
   }
 
   /// The same memory read as the transposed matrices.
-  BatchRef transposed() const {
+  KOKKOS_FUNCTION BatchRef transposed() const {
     BatchRef t = *this;
     t.rows = cols;
     t.cols = rows;
