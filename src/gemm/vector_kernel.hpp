@@ -224,14 +224,10 @@ private:
     const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
     const Tile whole = matrix(i);
     for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
-      const int vector = part_begin(m_vectors, m_strips, s);
-      const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
-      const int col = vector * Width;
-      const int last_col = least(m_cols - Width, (vector + vectors - 1) * Width);
+      const auto [vectors, col, last, cols] = strip_of<Width>(s);
       Tile strip = whole;
       strip.c += col * strip.c_col;
-      strip.last = (last_col - col) * parts;
-      const int cols = last_col - col + Width;
+      strip.last = last * parts;
       if (m_direct_b) {
         strip.b += col * parts;
         if (Width == width && m_direct_c)
@@ -269,11 +265,8 @@ private:
     const auto widen = [](R& number, const T& entry) { number = entry; };
     const auto narrow = [](const R& number, T& entry) { entry = static_cast<T>(number); };
     for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
-      const int vector = part_begin(m_vectors, m_strips, s);
-      const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
-      const int col = vector * Width;
-      const int last_col = least(m_cols - Width, (vector + vectors - 1) * Width);
-      const int cols = last_col - col + Width;
+      const Strip place = strip_of<Width>(s);
+      const int vectors = place.vectors, col = place.col, cols = place.cols;
       R* const a = scratch;
       R* const b = a + count * rows * most_depth;
       R* const c = b + count * most_depth * cols;
@@ -282,7 +275,7 @@ private:
       Tile strip{};
       strip.b_row = strip.c_row = cols;
       strip.c_col = 1;
-      strip.last = last_col - col;
+      strip.last = place.last;
       strip.carried = m_depth > m_block_k ? c + rows * cols : nullptr;
       int p = 0;
       do {
@@ -338,6 +331,19 @@ private:
             move(y[i * cols + j], x[i * batch.row_stride + j * batch.col_stride]);
       }
     }
+  }
+
+  /// Columns [col, col + cols) of C in so many vectors, the last of which begins at col + last.
+  struct Strip {
+    int vectors, col, last, cols;
+  };
+  template <int Width>
+  KOKKOS_FUNCTION Strip strip_of(int s) const {
+    const int vector = part_begin(m_vectors, m_strips, s);
+    const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
+    const int col = vector * Width;
+    const int last = least(m_cols - Width, (vector + vectors - 1) * Width) - col;
+    return {vectors, col, last, last + Width};
   }
 
   KOKKOS_FUNCTION static int least(int x, int y) { return x < y ? x : y; }
