@@ -428,5 +428,36 @@ TYPED_TEST(Svd16, ValuesMayLeaveTheRangeOfA) {
   figures.print(scalar_name<T>() + std::string(" at the ends of the range"));
 }
 
+/// Nothing is rounded to 16 bits on the way: U and Vt are those that float has, rounded once.
+TYPED_TEST(Svd16, VectorsAreThoseOfFloatRoundedOnce) {
+  using T = TypeParam;
+  Random random(seed());
+  for (const auto& [m, n] : Shapes{{3, 3}, {15, 3}, {3, 15}, {9, 5}, {12, 12}, {60, 20}}) {
+    const HostBatch<T> a = random_batch<T>(random, 20, m, n);
+    HostBatch<float> wide(a.batch, m, n);
+    std::copy(a.values.begin(), a.values.end(), wide.values.begin());
+    for (const SvdPath path : every_path<SvdPath>())
+      for (const Vectors vectors : {Vectors::thin, Vectors::full}) {
+        const SvdJob job = SvdJob::of(vectors, vectors, Layout::right, path);
+        const auto r = try_svd(a, job);
+        const auto expected = try_svd(wide, job);
+        ASSERT_EQ(r.has_value(), expected.has_value());
+        if (!r) continue;
+        const auto compare = [&](const HostBatch<T>& x, const HostBatch<float>& y) {
+          for (std::size_t i = 0; i < y.values.size(); ++i) {
+            // The compiler may fuse other operations of the two: a little room for that.
+            const long double room = unit_roundoff<T> * std::fabs(y.values[i]) +
+                                     widen(std::numeric_limits<T>::denorm_min()) / 2 +
+                                     300 * unit_roundoff<float>;
+            ASSERT_LE(std::fabs(widen(x.values[i]) - y.values[i]), room)
+                << job.describe(a.batch, m, n);
+          }
+        };
+        compare(r->u, expected->u);
+        compare(r->vt, expected->vt);
+      }
+  }
+}
+
 } // namespace
 } // namespace shoal::test

@@ -238,10 +238,15 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);
                 // Scratch and workspace together hold the working set, and not more.
-                const bool tall_vectors = (m < n ? options.right : options.left) != Vectors::none;
+                const Vectors tall_vectors = m < n ? options.right : options.left;
+                const std::int64_t built =
+                    tall_vectors == Vectors::full && scalar.stored_bytes < scalar.bytes
+                        ? std::abs(m - n)
+                        : 0;
                 const std::size_t working_set =
                     team::detail::svd_work_size(std::max(m, n), std::min(m, n), scalar.bytes,
-                                                scalar.real_bytes(), tall_vectors)
+                                                scalar.real_bytes(), tall_vectors != Vectors::none,
+                                                built)
                         .total();
                 ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team, working_set);
               }
