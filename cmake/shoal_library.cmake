@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The target shoal: backend-neutral sources, and for each backend its instantiations, one file a scalar.
 set(SHOAL_PUBLIC_HEADERS
-  batch_view.hpp error.hpp gemm.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
+  batch_view.hpp error.hpp gemm.hpp half.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
   detail/batch_ref.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
   detail/scalar.hpp detail/unroll.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp
@@ -21,8 +21,8 @@ target_sources(shoal PUBLIC
   FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${SHOAL_PUBLIC_HEADERS}
   FILE_SET generated TYPE HEADERS BASE_DIRS ${SHOAL_GENERATED_INCLUDE} FILES ${SHOAL_GENERATED_HEADERS})
 
-set(SHOAL_SCALARS float double Kokkos::complex<float> Kokkos::complex<double>)
-set(SHOAL_SCALAR_NAMES float double complex_float complex_double)
+set(SHOAL_SCALARS float double Kokkos::complex<float> Kokkos::complex<double> half bfloat16)
+set(SHOAL_SCALAR_NAMES float double complex_float complex_double half bfloat16)
 foreach(backend IN LISTS SHOAL_BACKENDS)
   set(sources backends/${backend}/backend.cpp)
   foreach(SHOAL_SCALAR name IN ZIP_LISTS SHOAL_SCALARS SHOAL_SCALAR_NAMES)

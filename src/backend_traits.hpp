@@ -21,8 +21,8 @@ namespace shoal::detail {
 ///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of
 ///  gemm, 0: there is no such kernel;
-///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies of 4, 8
-///    or 16 bytes to scratch that a thread starts and later waits for;
+///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies
+///    of 2, 4, 8 or 16 bytes to scratch that a thread starts and later waits for;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.
 template <class Exec>
 struct backend_traits;

@@ -66,30 +66,33 @@ template <class T, int BankBytes>
 class ThreadTile {
 public:
   using Value = lane_value_t<std::remove_const_t<T>, 1>;
+  using Element = arithmetic_t<T>; ///< of the tile: it is worked on in place
   static constexpr int bank_bytes = BankBytes;
 
   KOKKOS_FUNCTION ThreadTile(char* scratch, int rows, int cols, TileStrides strides)
-      : m_data(reinterpret_cast<T*>(scratch)), m_rows(rows), m_cols(cols), m_strides(strides) {}
+      : m_data(reinterpret_cast<Element*>(scratch)), m_rows(rows), m_cols(cols),
+        m_strides(strides) {}
 
   template <class Member, class U>
   KOKKOS_FUNCTION void load(const Member& member, const BatchRef<U>& from, std::int64_t first,
                             int count) const {
-    transfer<true>(member, from, first, count, [](T& tile, const T& x) { tile = x; });
+    transfer<true>(member, from, first, count, [](Element& tile, const T& x) { tile = x; });
   }
   template <class Member>
   KOKKOS_FUNCTION void store(const Member& member, const BatchRef<T>& to, std::int64_t first,
                              int count) const {
-    transfer<false>(member, to, first, count, [](const T& tile, T& x) { x = tile; });
+    transfer<false>(member, to, first, count,
+                    [](const Element& tile, T& x) { x = static_cast<T>(tile); });
   }
 
   /// One lane's matrix.
   struct Matrix {
     using Value = ThreadTile::Value;
-    T* data;
+    Element* data;
     int base;
     TileStrides strides;
 
-    KOKKOS_FUNCTION T& at(int i, int j) const {
+    KOKKOS_FUNCTION Element& at(int i, int j) const {
       return data[padded(base + i * strides.row + j * strides.col, every)];
     }
     KOKKOS_FUNCTION Value get(int i, int j) const {
@@ -100,7 +103,7 @@ public:
     KOKKOS_FUNCTION void set(int i, int j, const Value& v) const { at(i, j) = get_slot(v, 0); }
     KOKKOS_FUNCTION void swap_where(bool mask, int i, int j, int k, int l) const {
       if (!mask) return;
-      const T t = at(i, j);
+      const Element t = at(i, j);
       at(i, j) = at(k, l);
       at(k, l) = t;
     }
@@ -119,8 +122,8 @@ public:
   }
 
 private:
-  static constexpr int every = BankBytes / static_cast<int>(sizeof(T));
-  T* m_data;
+  static constexpr int every = BankBytes / static_cast<int>(sizeof(Element));
+  Element* m_data;
   int m_rows, m_cols;
   TileStrides m_strides;
 
@@ -214,7 +217,7 @@ public:
       T* const x = to.matrix_data(first + slot);
       for (int i = 0; i < to.rows; ++i)
         for (int j = 0; j < to.cols; ++j)
-          x[i * to.row_stride + j * to.col_stride] = get_slot(tile.at(i, j), slot);
+          x[i * to.row_stride + j * to.col_stride] = static_cast<T>(get_slot(tile.at(i, j), slot));
     }
   }
 

@@ -80,11 +80,11 @@ struct alignas(Width * sizeof(T)) Aligned {
 
 /// A rows x cols block of each of several matrices of one batch. Smaller blocks at the edges and
 /// fewer matrices at the end of the batch use the front of the same places.
-template <class T>
+///
+/// \tparam Place  what scratch holds of an entry
+template <class T, class Place = std::remove_const_t<T>>
 class Panel {
 public:
-  using Bare = std::remove_const_t<T>;
-
   Panel(const BatchRef<T>& batch, int rows, int cols, int matrices) : m_batch(batch) {
     // Of a vector the long side runs fastest.
     m_cols_minor = batch.cols != 1 && (batch.rows == 1 || batch.col_stride <= batch.row_stride);
@@ -142,25 +142,33 @@ public:
 
   /// Starts the copy of a range to scratch.
   template <class Traits, class Member>
-  KOKKOS_FUNCTION void load(const Member& member, Bare* scratch, BlockRange range) const {
+  KOKKOS_FUNCTION void load(const Member& member, Place* scratch, BlockRange range) const {
     if (m_matrices == 1) range.count = 1;
     transfer(member, scratch, range,
              [](auto* place, auto* memory) { Traits::copy_async(place, memory); });
   }
-  /// memory := update(scratch, memory) for each entry; memory is read only where `reads` holds.
+  /// memory := scratch for each entry, or update(scratch, memory) where `reads` holds.
   template <class Member, class Update>
-  KOKKOS_FUNCTION void store(const Member& member, Bare* scratch, const BlockRange& range,
+  KOKKOS_FUNCTION void store(const Member& member, Place* scratch, const BlockRange& range,
                              bool reads, const Update& update) const {
     transfer(member, scratch, range, [&](auto* place, auto* memory) {
-      auto values = *place;
+      const auto values = *place;
+      std::remove_reference_t<decltype(*memory)> entries;
+      const auto for_each = [&](const auto& value_of) {
+        SHOAL_UNROLL
+        for (int x = 0; x < static_cast<int>(sizeof(entries) / sizeof(T)); ++x)
+          reinterpret_cast<T*>(&entries)[x] =
+              value_of(reinterpret_cast<const Place*>(&values)[x], x);
+      };
       if (reads) {
         const auto old = *memory;
-        SHOAL_UNROLL
-        for (int x = 0; x < static_cast<int>(sizeof(values) / sizeof(Bare)); ++x)
-          reinterpret_cast<Bare*>(&values)[x] = update(reinterpret_cast<const Bare*>(&values)[x],
-                                                       reinterpret_cast<const Bare*>(&old)[x]);
+        for_each([&](const Place& value, int x) {
+          return update(value, reinterpret_cast<const T*>(&old)[x]);
+        });
+      } else {
+        for_each([](const Place& value, int) { return static_cast<T>(value); });
       }
-      *memory = values;
+      *memory = entries;
     });
   }
 
@@ -173,8 +181,9 @@ private:
     general,
   };
   static constexpr int unit = panel_unit(sizeof(T));
-  using Unit = Aligned<Bare, unit>;
-  using MemoryUnit = std::conditional_t<std::is_const_v<T>, const Unit, Unit>;
+  using Unit = Aligned<Place, unit>;
+  using BareMemoryUnit = Aligned<std::remove_const_t<T>, unit>;
+  using MemoryUnit = std::conditional_t<std::is_const_v<T>, const BareMemoryUnit, BareMemoryUnit>;
 
   BatchRef<T> m_batch;
   Order m_order;
@@ -199,7 +208,7 @@ private:
 
   /// move(place, memory) for single entries and for units of entries that are neighbours in both.
   template <class Member, class Move>
-  KOKKOS_FUNCTION void transfer(const Member& member, Bare* scratch, const BlockRange& range,
+  KOKKOS_FUNCTION void transfer(const Member& member, Place* scratch, const BlockRange& range,
                                 const Move& move) const {
     const int rank = member.team_rank(), step = member.team_size();
     if (m_order == Order::linear) {
@@ -238,7 +247,7 @@ private:
   }
 
   template <class Move>
-  KOKKOS_FUNCTION void general(int rank, int step, Bare* scratch, const BlockRange& range,
+  KOKKOS_FUNCTION void general(int rank, int step, Place* scratch, const BlockRange& range,
                                const Move& move) const {
     for (int u = rank; u < m_matrices * m_major * m_inner; u += step) {
       const int line = m_by_inner(u);
@@ -247,7 +256,7 @@ private:
       const int major = line - g * m_major;
       const int i = m_cols_minor ? major : minor, j = m_cols_minor ? minor : major;
       if (g >= range.count || i >= range.rows || j >= range.cols) continue;
-      Bare* const place = scratch + g * m_matrix + major * m_pitch + minor;
+      Place* const place = scratch + g * m_matrix + major * m_pitch + minor;
       T* const memory = m_batch.matrix_data(range.first + g) +
                         (std::int64_t(range.row) + i) * m_batch.row_stride +
                         (std::int64_t(range.col) + j) * m_batch.col_stride;

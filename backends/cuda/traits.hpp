@@ -29,13 +29,18 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
   template <class T, int Tile>
-  static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(T));
+  static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(arithmetic_t<T>));
 
-  /// Starts a copy of 4, 8 or 16 bytes from device memory to scratch, past the registers.
+  /// Starts a copy of 4, 8 or 16 bytes from device memory to scratch, past the registers. There is
+  /// no such instruction for 2 bytes.
   template <class Unit>
   KOKKOS_FUNCTION static void copy_async(Unit* scratch, const Unit* memory) {
-    KOKKOS_IF_ON_DEVICE((__pipeline_memcpy_async(scratch, memory, sizeof(Unit));))
-    KOKKOS_IF_ON_HOST((*scratch = *memory;))
+    if constexpr (sizeof(Unit) < 4) {
+      *scratch = *memory;
+    } else {
+      KOKKOS_IF_ON_DEVICE((__pipeline_memcpy_async(scratch, memory, sizeof(Unit));))
+      KOKKOS_IF_ON_HOST((*scratch = *memory;))
+    }
   }
   KOKKOS_FUNCTION static void commit_copies() { KOKKOS_IF_ON_DEVICE((__pipeline_commit();)) }
   /// Until this thread's copies are done, but for those after the last commit but one.

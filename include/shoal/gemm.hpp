@@ -27,7 +27,8 @@ constexpr void require_gemm_arguments() {
   static_assert(is_batch<A> && is_batch<B> && is_batch<C>,
                 "shoal::gemm: A, B and C must be rank-3 views (matrix, row, column) or batches");
   static_assert(is_supported_scalar<scalar_of<C>>,
-                "shoal::gemm: the scalar must be float, double, complex<float> or complex<double>");
+                "shoal::gemm: the scalar must be float, double, complex<float>, complex<double>, "
+                "shoal::half or shoal::bfloat16");
   static_assert(std::is_same_v<scalar_of<A>, scalar_of<C>> &&
                     std::is_same_v<scalar_of<B>, scalar_of<C>>,
                 "shoal::gemm: A, B and C must have one scalar type");
@@ -39,12 +40,13 @@ constexpr void require_gemm_arguments() {
 template <class Exec, class Scalar, class X>
 constexpr void require_coefficient() {
   if constexpr (is_coefficient_view<X>) {
-    static_assert(std::is_same_v<scalar_of<X>, Scalar>,
-                  "shoal::gemm: a view of alpha or beta must hold the scalar of A, B and C");
+    static_assert(std::is_same_v<scalar_of<X>, arithmetic_t<Scalar>>,
+                  "shoal::gemm: a view of alpha or beta must hold the scalar of A, B and C "
+                  "(float for 16-bit ones)");
     static_assert(are_accessible<Exec, X>,
                   "shoal::gemm: the execution space cannot reach the memory of alpha or beta");
   } else {
-    static_assert(std::is_convertible_v<X, Scalar>,
+    static_assert(std::is_convertible_v<X, arithmetic_t<Scalar>>,
                   "shoal::gemm: alpha and beta must be numbers, or views of rank 0 or 1");
   }
 }
@@ -58,9 +60,8 @@ GemmPlan checked_gemm_plan(const Exec& exec, const BatchShape& alpha, const A& a
   check_gemm(alpha, sa, sb, beta, sc, options);
   const std::int64_t k = options.op_a == Op::none ? sa.extent[2] : sa.extent[1];
   const bool sizes_differ = sa.sizes_differ || sb.sizes_differ || sc.sizes_differ;
-  using Scalar = scalar_of<C>;
   return plan_gemm({sc.extent[0], sc.extent[1], sc.extent[2], k, sizes_differ},
-                   {sizeof(Scalar), is_complex_scalar<Scalar>}, backend_limits(exec), options);
+                   scalar_size<scalar_of<C>>(), backend_limits(exec), options);
 }
 
 } // namespace detail
@@ -88,14 +89,16 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// \param[in] options  op_a, op_b, and the kernel if not the plan's choice
 ///
 /// Views may have any layout and strides; a batch stride of 0 in a or b repeats one matrix for all.
-/// float, double, Kokkos::complex of both; one scalar type a call. Zero extents are fine: k = 0
-/// gives C := beta C.
+/// float, double, Kokkos::complex of both, \ref half, \ref bfloat16; one scalar type a call. Of the
+/// 16-bit types alpha and beta are float, sums are float, and C is rounded once. Zero extents are
+/// fine: k = 0 gives C := beta C.
 ///
 /// Any of a, b and c may be a \ref VariableBatch: matrices of different sizes, also of zero
 /// extents. A matrix C_i whose sizes do not agree with those of A_i and B_i, or exceed the maxima,
 /// is filled with NaN and its neighbours are right.
 ///
-/// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element.
+/// *Accuracy* |C - exact| <= gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), element by element; of the
+/// 16-bit types with float's u, and u |C| of the type's own for the last rounding.
 ///
 /// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
 /// are null, C overlaps an operand or repeats an element, or the named path cannot take the shape.

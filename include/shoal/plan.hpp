@@ -106,8 +106,9 @@ struct BackendLimits {
 };
 
 struct ScalarSize {
-  std::size_t bytes; ///< sizeof the scalar
+  std::size_t bytes; ///< sizeof the scalar that is computed with
   bool is_complex;
+  std::size_t stored_bytes = bytes; ///< sizeof the scalar in memory
   std::size_t real_bytes() const { return is_complex ? bytes / 2 : bytes; }
 };
 

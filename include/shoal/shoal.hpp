@@ -7,6 +7,7 @@
 #include <shoal/batch_view.hpp>
 #include <shoal/error.hpp>
 #include <shoal/gemm.hpp>
+#include <shoal/half.hpp>
 #include <shoal/lane/gemm.hpp>
 #include <shoal/lane/svd.hpp>
 #include <shoal/options.hpp>

@@ -38,10 +38,12 @@ constexpr void require_svd_arguments() {
                 "shoal::svd: the execution space is none of this build's backends");
   static_assert(is_batch<A>, "shoal::svd: A must be a rank-3 view (matrix, row, column)");
   static_assert(is_supported_scalar<scalar_of<A>>,
-                "shoal::svd: the scalar must be float, double, complex<float> or complex<double>");
+                "shoal::svd: the scalar must be float, double, complex<float>, complex<double>, "
+                "shoal::half or shoal::bfloat16");
   static_assert(is_view_of_rank<S, 2>(), "shoal::svd: S must be a rank-2 view (matrix, value)");
-  static_assert(std::is_same_v<typename S::value_type, real_scalar_of<A>>,
-                "shoal::svd: S must hold the real type of A's scalar, not const");
+  static_assert(
+      std::is_same_v<typename S::value_type, real_scalar_of<A>>,
+      "shoal::svd: S must hold the real type of A's scalar, float for 16-bit ones, not const");
   static_assert(are_accessible<Exec, A, S>,
                 "shoal::svd: the execution space cannot reach the memory of A or S");
   if constexpr (!std::is_same_v<U, Unwanted>) {
@@ -103,8 +105,7 @@ SvdPlan svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt&
                     detail::optional_shape<Scalar>("Vt", vt),
                     detail::optional_shape<int>("info", info), effective);
   return detail::plan_svd({shape.extent[0], shape.extent[1], shape.extent[2]},
-                          {sizeof(Scalar), detail::is_complex_scalar<Scalar>},
-                          detail::backend_limits(exec), effective);
+                          detail::scalar_size<Scalar>(), detail::backend_limits(exec), effective);
 }
 
 /// Bytes of workspace that \ref svd with these arguments uses; 0 where everything fits in scratch.
@@ -137,13 +138,15 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 /// is done
 ///
 /// Views may have any layout and strides; wide matrices (m < n) are decomposed through their
-/// strides without a copy. float, double, Kokkos::complex of both. Zero extents are fine: full
-/// vectors of an empty matrix are the identity.
+/// strides without a copy. float, double, Kokkos::complex of both, \ref half, \ref bfloat16. Of the
+/// 16-bit types S is float, everything is computed in float, and U and Vt are rounded where they
+/// are stored. Zero extents are fine: full vectors of an empty matrix are the identity.
 ///
 /// *Accuracy* with u the unit roundoff: ||A - U S Vt||_F <= 5 u max(m, n) ||A||_F; U and Vt
 /// orthonormal to 5 u max(m, n) in the Frobenius norm, for any rank; each value right to 5 u max(m,
 /// n) s_0, and small values of column- or row-scaled matrices right to their own size
-/// (docs/accuracy.md). Any finite scale.
+/// (docs/accuracy.md). Any finite scale. Of the 16-bit types u is the type's own for U and Vt, and
+/// float's for S.
 ///
 /// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
 /// are null, an output overlaps A or another output, an option is out of range, or the workspace is

@@ -13,8 +13,8 @@
 
 namespace shoal::detail {
 
-/// Instances for each scalar: 4 (complex) or 6 of the tile kernel, 1 of the team kernel, and 2 of
-/// the vector kernel where the backend has it.
+/// Instances for each of the 6 scalars: 4 (complex) or 6 of the tile kernel, 1 of the team kernel,
+/// and 2 of the vector kernel where the backend has it.
 template <class Exec, class T>
 void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
               const Coefficient<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,

@@ -27,15 +27,15 @@ std::int64_t even_part(std::int64_t x, std::int64_t most, std::int64_t step) {
 std::size_t tile_scratch(const GemmPlan& plan, std::int64_t k, ScalarSize scalar,
                          const BackendLimits& limits) {
   const auto panel = [&](int rows, int cols) {
-    return panel_elements(rows, cols, plan.matrices_per_team, static_cast<int>(scalar.bytes)) *
-           scalar.bytes;
+    return panel_elements(rows, cols, plan.matrices_per_team,
+                          static_cast<int>(scalar.stored_bytes));
   };
   const std::size_t operands =
-      panel(plan.block_m, plan.block_k) + panel(plan.block_k, plan.block_n);
-  const std::size_t result = panel(plan.block_m, plan.block_n);
+      (panel(plan.block_m, plan.block_k) + panel(plan.block_k, plan.block_n)) * scalar.stored_bytes;
+  const std::size_t result = panel(plan.block_m, plan.block_n) * scalar.bytes;
   // Past the last matrix of B up to tile - 1 further columns of it are read.
   const int reach = plan.block_k + panel_unit_bytes;
-  const std::size_t slack = static_cast<std::size_t>((plan.tile - 1) * reach) * scalar.bytes;
+  const std::size_t slack = static_cast<std::size_t>((plan.tile - 1) * reach) * scalar.stored_bytes;
   const std::size_t bytes = (plan.block_k < k ? 2 * operands : operands) + slack;
   // A result that does not fit is written from registers.
   return result <= limits.tile_scratch_bytes ? std::max(bytes, result) : bytes;
@@ -81,7 +81,7 @@ bool plan_tile(GemmPlan& plan, const GemmShape& s, ScalarSize scalar, const Back
   // As many matrices as threads and scratch allow, in whole 16-byte units of memory.
   const std::int64_t blocks = divide_up(s.m, plan.block_m) * divide_up(s.n, plan.block_n);
   const std::int64_t items = tiles(plan.block_m) * tiles(plan.block_n);
-  const int unit = panel_unit(static_cast<int>(scalar.bytes));
+  const int unit = panel_unit(static_cast<int>(scalar.stored_bytes));
   if (blocks == 1) {
     const std::int64_t most = std::min(threads / items, std::max<std::int64_t>(1, s.batch));
     while (plan.matrices_per_team < most && fits()) ++plan.matrices_per_team;
@@ -145,8 +145,15 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
       s.k, 1, static_cast<std::int64_t>(limits.vector_panel_bytes / strip_bytes)));
   plan.stages_b = static_cast<std::size_t>(s.k * s.n) * scalar.bytes >= limits.vector_staged_bytes;
   const std::int64_t rows = std::max(plan.block_m, plan.block_n) * (scalar.is_complex ? 2 : 1);
-  plan.scratch_bytes =
-      static_cast<std::size_t>(plan.block_k + (plan.block_k < s.k ? rows : 0)) * strip_bytes;
+  if (scalar.stored_bytes == scalar.bytes) {
+    plan.scratch_bytes =
+        static_cast<std::size_t>(plan.block_k + (plan.block_k < s.k ? rows : 0)) * strip_bytes;
+  } else { // converted parts of A, B and C too, of several matrices where they are small
+    plan.scratch_bytes =
+        std::max(limits.vector_panel_bytes,
+                 static_cast<std::size_t>(rows * plan.block_k) * scalar.bytes +
+                     static_cast<std::size_t>(plan.block_k + 2 * rows) * strip_bytes);
+  }
   // Enough matrices that a team's start costs nothing, few enough that all threads have some and
   // that a league is an int.
   const double bytes =

@@ -32,6 +32,7 @@ class TileGemmKernel {
 public:
   using Traits = backend_traits<Exec>;
   using V = lane_value_t<T, 1>;
+  using Product = arithmetic_t<T>; ///< of the panel of C: nothing is rounded before it is C
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   TileGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
@@ -54,7 +55,7 @@ public:
     m_panels = parts(m_k, m_block_k);
     m_b_offset = elements(m_block_m, m_block_k);
     m_buffer = m_b_offset + elements(m_block_k, m_block_n);
-    m_stage_c = elements(m_block_m, m_block_n) * sizeof(T) <= m_bytes;
+    m_stage_c = elements(m_block_m, m_block_n) * sizeof(Product) <= m_bytes;
     m_tiles = tile_rows * tile_cols;
     m_minor_tiles = m_c.cols_minor() ? tile_cols : tile_rows;
     m_strided = m_a.interleaved() || m_b.interleaved();
@@ -89,7 +90,7 @@ private:
   Coefficient<T> m_alpha, m_beta;
   bool m_conj_a, m_conj_b;
   Panel<const T> m_a, m_b;
-  Panel<T> m_c;
+  Panel<T, Product> m_c;
   std::int64_t m_batch;
   int m_m, m_n, m_k, m_matrices, m_block_m, m_block_n, m_block_k;
   std::size_t m_bytes;
@@ -157,30 +158,31 @@ private:
       member.team_barrier(); // the buffer is filled again, or holds C next
     }
     const std::int64_t matrix = first + (item.active ? item.matrix : 0);
-    const V alpha = broadcast<V>(m_alpha.of(matrix));
-    const T beta = m_beta.of(matrix);
+    const V alpha = broadcast<V>(m_alpha.of(matrix)), beta = broadcast<V>(m_beta.of(matrix));
+    const bool reads_c = !is_zero(beta);
     // The threads that store a panel do not know whose entries they have: betas of matrices are
     // applied here.
     if (m_stage_c && !m_beta.differs()) {
-      if (item.active) keep(item, scratch, rows, cols, alpha, sum);
+      Product* const products = reinterpret_cast<Product*>(scratch);
+      if (item.active) keep(item, products, rows, cols, alpha, sum);
       member.team_barrier();
-      m_c.store(member, scratch, {first, count, row, rows, col, cols}, beta != T(0),
-                [&](const T& product, const T& old) { return combine(product, beta, old); });
+      m_c.store(member, products, {first, count, row, rows, col, cols}, reads_c,
+                [&](const Product& product, const T& old) { return combine(product, beta, old); });
     } else if (item.active) {
       const MatrixRef<T> c = m_c_ref.matrix(matrix);
       each_entry(item, rows, cols, [&](int r, int s, int i, int j) {
         T& entry = c(row + i, col + j);
-        const T product = get_slot(alpha * sum[r][s], 0);
-        entry = beta != T(0) ? combine(product, beta, entry) : product;
+        const Product product = get_slot(alpha * sum[r][s], 0);
+        entry = reads_c ? combine(product, beta, entry) : static_cast<T>(product);
       });
     }
   }
 
   /// Writes a thread's part of alpha A B to the panel of C.
-  KOKKOS_FUNCTION void keep(const Item& item, T* scratch, int rows, int cols, const V& alpha,
+  KOKKOS_FUNCTION void keep(const Item& item, Product* scratch, int rows, int cols, const V& alpha,
                             const V (&sum)[Tile][Tile]) const {
-    T* const c = scratch + item.matrix * m_c.matrix_stride() + item.row * m_c.row_stride() +
-                 item.col * m_c.col_stride();
+    Product* const c = scratch + item.matrix * m_c.matrix_stride() + item.row * m_c.row_stride() +
+                       item.col * m_c.col_stride();
     const int row_step = m_row_step * m_c.row_stride(), col_step = m_col_step * m_c.col_stride();
     // Neighbours in both are written together: rows of whole units end between threads.
     constexpr int width = std::gcd(unit, Tile);
@@ -189,11 +191,11 @@ private:
       for (int r = 0; r < Tile; ++r) {
         SHOAL_UNROLL
         for (int s = 0; s < Tile; s += width) {
-          Aligned<T, width> values;
+          Aligned<Product, width> values;
           SHOAL_UNROLL
           for (int x = 0; x < width; ++x) values.x[x] = get_slot(alpha * sum[r][s + x], 0);
           if (item.row + r * m_row_step < rows && item.col + s < cols)
-            *reinterpret_cast<Aligned<T, width>*>(c + r * row_step + s) = values;
+            *reinterpret_cast<Aligned<Product, width>*>(c + r * row_step + s) = values;
         }
       }
       return;
@@ -203,11 +205,11 @@ private:
       for (int s = 0; s < Tile; ++s) {
         SHOAL_UNROLL
         for (int r = 0; r < Tile; r += width) {
-          Aligned<T, width> values;
+          Aligned<Product, width> values;
           SHOAL_UNROLL
           for (int x = 0; x < width; ++x) values.x[x] = get_slot(alpha * sum[r + x][s], 0);
           if (item.row + r < rows && item.col + s * m_col_step < cols)
-            *reinterpret_cast<Aligned<T, width>*>(c + s * col_step + r) = values;
+            *reinterpret_cast<Aligned<Product, width>*>(c + s * col_step + r) = values;
         }
       }
       return;
@@ -221,8 +223,9 @@ private:
     }
   }
 
-  KOKKOS_FUNCTION static T combine(const T& product, const T& beta, const T& old) {
-    return get_slot(multiply_add(broadcast<V>(beta), broadcast<V>(old), broadcast<V>(product)), 0);
+  KOKKOS_FUNCTION static T combine(const Product& product, const V& beta, const T& old) {
+    return static_cast<T>(
+        get_slot(multiply_add(beta, broadcast<V>(old), broadcast<V>(product)), 0));
   }
 
   /// f(r, c, i, j) for the entries (i, j) of the block that a thread holds at [r][c].
@@ -241,7 +244,7 @@ private:
 
   static constexpr int unit = panel_unit(sizeof(T));
   /// Terms of the sums that are read at once.
-  static constexpr int depth_step = Tile > 4 ? 2 : std::max(unit, 2);
+  static constexpr int depth_step = Tile > 4 ? 2 : std::clamp(unit, 2, 4);
 
   KOKKOS_FUNCTION static V operand(const T& entry, bool conj) {
     const V v = broadcast<V>(entry);

@@ -5,6 +5,7 @@
 #include "src/backend_traits.hpp"
 #include "src/gemm/problem.hpp"
 #include "src/lane_tile.hpp"
+#include "src/panel.hpp"
 
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
@@ -35,6 +36,9 @@ namespace shoal::detail {
 /// A complex A counts as two rows of real numbers, and B as a row of twice as many: real and
 /// imaginary parts of the products are summed as four real sums, and put together in the end. They
 /// do not depend on which operand is called A.
+///
+/// 16-bit scalars are converted on the way in and out: scratch holds the part of A, B and C that is
+/// at hand, of as many matrices as fit, as the real numbers that all of the above is about.
 template <class Exec, class T>
 class VectorGemmKernel {
 public:
@@ -61,13 +65,20 @@ public:
     m_rows = static_cast<int>(m_c.rows);
     m_cols = static_cast<int>(m_c.cols);
     m_depth = static_cast<int>(m_a.cols);
-    m_reads_c = problem.beta.value != T(0);
+    m_reads_c = problem.beta.value != arithmetic_t<T>(0);
     m_direct_c = m_c.col_stride == 1 || m_cols == 1;
     m_direct_b = (m_b.col_stride == 1 || m_cols == 1) && !plan.stages_b;
     m_width = width;
     while (m_width > m_cols) m_width /= 2;
     m_vectors = parts(m_cols, m_width);
     m_strips = parts(m_vectors, most_vectors);
+    if constexpr (is_converted<T>) {
+      m_direct_b = m_direct_c = true; // in scratch they are
+      const std::int64_t numbers =
+          problem.m() * problem.k() + problem.k() * problem.n() + problem.m() * problem.n();
+      m_whole = m_row_blocks * m_col_blocks == 1 && m_strips == 1 && m_depth <= m_block_k;
+      m_at_once = m_whole ? static_cast<int>(m_bytes / sizeof(R)) / static_cast<int>(numbers) : 1;
+    }
     m_alpha = Factor(problem.alpha.value);
     m_beta = Factor(problem.beta.value);
     const R sign_a = problem.conj_a ? R(-1) : R(1), sign_b = problem.conj_b ? R(-1) : R(1);
@@ -110,12 +121,13 @@ private:
   struct Factor {
     R straight, crossed;
     Factor() = default;
-    explicit Factor(const T& x) : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
-    static R real_part_of(const T& x) {
+    explicit Factor(const arithmetic_t<T>& x)
+        : straight(real_part_of(x)), crossed(imaginary_part_of(x)) {}
+    static R real_part_of(const arithmetic_t<T>& x) {
       if constexpr (is_complex_v<T>) return x.real();
       else return x;
     }
-    static R imaginary_part_of([[maybe_unused]] const T& x) {
+    static R imaginary_part_of([[maybe_unused]] const arithmetic_t<T>& x) {
       if constexpr (is_complex_v<T>) return x.imag();
       else return R(0);
     }
@@ -131,6 +143,8 @@ private:
   Factor m_alpha, m_beta;
   R m_sign_a, m_sign_b; ///< -1: conjugated
   bool m_reads_c, m_direct_b, m_direct_c;
+  bool m_whole = false; ///< of converted matrices: each is one strip and one panel
+  int m_at_once = 1;    ///< converted matrices in scratch
 
   template <int Width>
   using Vector = lane_value_t<R, Width * parts>;
@@ -162,16 +176,24 @@ private:
       }
       const std::int64_t begin = static_cast<std::int64_t>(group) * m_per_team;
       const std::int64_t end = begin + m_per_team < m_c.batch ? begin + m_per_team : m_c.batch;
-      if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
-        return with_vectors<Width>(
-            m_vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(begin, end); });
-      for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
+      if constexpr (is_converted<T>) {
+        for (std::int64_t i = begin; i < end; i += m_at_once)
+          multiply_converted<Width>(i, static_cast<int>(end - i < m_at_once ? end - i : m_at_once),
+                                    block, scratch);
+      } else {
+        if (blocks == 1 && m_strips == 1 && m_direct_b && m_direct_c)
+          return with_vectors<Width>(m_vectors, [&]<int Vectors>() {
+            multiply_run<Width, Vectors>(begin, end, [&](std::int64_t i) { return matrix(i); });
+          });
+        for (std::int64_t i = begin; i < end; ++i) multiply_block<Width>(i, block, scratch);
+      }
     }
   }
 
   /// Whole matrices, one strip wide and read and written in place: what to do is decided once.
-  template <int Width, int Vectors>
-  KOKKOS_FUNCTION void multiply_run(std::int64_t begin, std::int64_t end) const {
+  template <int Width, int Vectors, class MatrixOf>
+  KOKKOS_FUNCTION void multiply_run(std::int64_t begin, std::int64_t end,
+                                    const MatrixOf& matrix) const {
     const Rows rows = cut<Vectors>(m_rows);
     with_rows<Vectors, most_rows(Vectors)>(rows.of_tile, [&]<int Of>() {
       if (rows.tiles == 1 && m_depth == Of) {
@@ -208,14 +230,10 @@ private:
     const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
     const Tile whole = matrix(i);
     for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
-      const int vector = part_begin(m_vectors, m_strips, s);
-      const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
-      const int col = vector * Width;
-      const int last_col = least(m_cols - Width, (vector + vectors - 1) * Width);
+      const auto [vectors, col, last, cols] = strip_of<Width>(s);
       Tile strip = whole;
       strip.c += col * strip.c_col;
-      strip.last = (last_col - col) * parts;
-      const int cols = last_col - col + Width;
+      strip.last = last * parts;
       if (m_direct_b) {
         strip.b += col * parts;
         if (Width == width && m_direct_c)
@@ -238,6 +256,100 @@ private:
         strip.a += strip.depth * strip.a_col;
       } while (p < m_depth);
     }
+  }
+
+  /// Block `block` of count matrices from `first`, of more than one only where each is whole.
+  template <int Width>
+  KOKKOS_FUNCTION void multiply_converted(std::int64_t first, int count, int block,
+                                          R* scratch) const {
+    const int row_block = block / m_col_blocks, col_block = block - row_block * m_col_blocks;
+    const int row = part_begin(m_rows, m_row_blocks, row_block);
+    const int rows = part_begin(m_rows, m_row_blocks, row_block + 1) - row;
+    const int strip_end = part_begin(m_strips, m_col_blocks, col_block + 1);
+    const int most_depth = least(m_block_k, m_depth);
+    const bool a_by_columns = m_a.row_stride < m_a.col_stride;
+    const auto widen = [](R& number, const T& entry) { number = entry; };
+    const auto narrow = [](const R& number, T& entry) { entry = static_cast<T>(number); };
+    for (int s = part_begin(m_strips, m_col_blocks, col_block); s < strip_end; ++s) {
+      const Strip place = strip_of<Width>(s);
+      const int vectors = place.vectors, col = place.col, cols = place.cols;
+      R* const a = scratch;
+      R* const b = a + count * rows * most_depth;
+      R* const c = b + count * most_depth * cols;
+      const BlockRange c_range{first, count, row, rows, col, cols};
+      if (m_reads_c) transfer(c, m_c, c_range, widen);
+      Tile strip{};
+      strip.b_row = strip.c_row = cols;
+      strip.c_col = 1;
+      strip.last = place.last;
+      strip.carried = m_depth > m_block_k ? c + rows * cols : nullptr;
+      int p = 0;
+      do {
+        const int depth = least(m_block_k, m_depth - p);
+        if (a_by_columns) transfer(a, m_a.transposed(), {first, count, p, depth, row, rows}, widen);
+        else transfer(a, m_a, {first, count, row, rows, p, depth}, widen);
+        transfer(b, m_b, {first, count, p, depth, col, cols}, widen);
+        strip.a_row = a_by_columns ? 1 : depth;
+        strip.a_col = a_by_columns ? rows : 1;
+        strip.depth = depth;
+        strip.first = p == 0;
+        strip.last_panel = p + depth == m_depth;
+        const auto matrix_of = [&](std::int64_t g) {
+          Tile t = strip;
+          t.a = a + g * rows * depth;
+          t.b = b + g * depth * cols;
+          t.c = c + g * rows * cols;
+          return t;
+        };
+        if (m_whole)
+          with_vectors<Width>(
+              vectors, [&]<int Vectors>() { multiply_run<Width, Vectors>(0, count, matrix_of); });
+        else multiply_strip<Width, true>(matrix_of(0), vectors, 0, rows);
+        p += depth;
+      } while (p < m_depth);
+      transfer(c, m_c, c_range, narrow);
+    }
+  }
+
+  /// move(number, entry) for the entries of a block of each of several matrices and for as many
+  /// numbers, matrix after matrix and row after row.
+  template <class U, class Move>
+  KOKKOS_FUNCTION static void transfer(R* numbers, const BatchRef<U>& batch,
+                                       const BlockRange& range, const Move& move) {
+    const int rows = range.rows, cols = range.cols;
+    if (rows == batch.rows && cols == batch.cols && batch.packed() &&
+        (batch.col_stride == 1 || cols == 1)) {
+      U* const run = batch.data + range.first * batch.matrix_size();
+      const int size = range.count * rows * cols;
+      for (int e = 0; e < size; ++e) move(numbers[e], run[e]);
+      return;
+    }
+    for (int g = 0; g < range.count; ++g) {
+      U* const x = batch.matrix_data(range.first + g) + range.row * batch.row_stride +
+                   range.col * batch.col_stride;
+      R* const y = numbers + g * rows * cols;
+      if (batch.col_stride == 1) {
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < cols; ++j) move(y[i * cols + j], x[i * batch.row_stride + j]);
+      } else {
+        for (int j = 0; j < cols; ++j)
+          for (int i = 0; i < rows; ++i)
+            move(y[i * cols + j], x[i * batch.row_stride + j * batch.col_stride]);
+      }
+    }
+  }
+
+  /// Columns [col, col + cols) of C in so many vectors, the last of which begins at col + last.
+  struct Strip {
+    int vectors, col, last, cols;
+  };
+  template <int Width>
+  KOKKOS_FUNCTION Strip strip_of(int s) const {
+    const int vector = part_begin(m_vectors, m_strips, s);
+    const int vectors = part_begin(m_vectors, m_strips, s + 1) - vector;
+    const int col = vector * Width;
+    const int last = least(m_cols - Width, (vector + vectors - 1) * Width) - col;
+    return {vectors, col, last, last + Width};
   }
 
   KOKKOS_FUNCTION static int least(int x, int y) { return x < y ? x : y; }

@@ -34,17 +34,18 @@ void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& optio
                   const SvdArguments<T>& arguments) {
   // A lane whose J does not fit in registers has no room for A either.
   using Traits = backend_traits<Exec>;
+  constexpr std::size_t matrix_bytes = sizeof(arithmetic_t<T>) * N * N;
   constexpr bool fits =
-      N <= Traits::register_columns && sizeof(T) * N * N <= Traits::lane_register_bytes;
+      N <= Traits::register_columns && matrix_bytes <= Traits::lane_register_bytes;
   if constexpr (fits)
     if (arguments.a.rows == N) return run_lane_svd<N, true>(exec, plan, options, arguments);
-  if constexpr (sizeof(T) * N * N <= Traits::lane_matrix_bytes)
+  if constexpr (matrix_bytes <= Traits::lane_matrix_bytes)
     run_lane_svd<N, false>(exec, plan, options, arguments);
 }
 
-/// Instances for each scalar: up to 4 columns x (square, tall) x (with, without left vectors) of
-/// the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with, without) where
-/// the backend has them; 1 of the group and 1 of the team kernel.
+/// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
+/// vectors) of the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with,
+/// without) where the backend has them; 1 of the group and 1 of the team kernel.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {

@@ -29,8 +29,10 @@ public:
                   lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
                   options.max_sweeps},
         m_left(arguments.u.data || arguments.u.pointers),
-        m_size(team::detail::svd_work_size(arguments.a.rows, arguments.a.cols, sizeof(T),
-                                           sizeof(typename real_of<T>::type), m_left)) {}
+        m_size(team::detail::svd_work_size(
+            arguments.a.rows, arguments.a.cols, sizeof(arithmetic_t<T>),
+            sizeof(typename real_of<T>::type), m_left,
+            team::detail::svd_built_columns<T>(arguments.a.cols, arguments.u.cols))) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     char* const small = team_scratch<Exec>(member, m_scratch_bytes) +

@@ -27,6 +27,7 @@ class LaneSvdKernel {
 public:
   using Traits = backend_traits<Exec>;
   using Real = typename real_of<T>::type;
+  using Element = arithmetic_t<T>; // of the tiles
   using Tile = typename Traits::template LaneTile<T>;
   using RealTile = typename Traits::template LaneTile<Real>;
   using V = typename Tile::Value;
@@ -35,7 +36,7 @@ public:
   static constexpr int width = lane_width<V>;
   /// Whether L and J are in scratch and loops over columns are not unrolled.
   static constexpr bool in_scratch = N == 0 || N > Traits::register_columns ||
-                                     sizeof(T) * N* N > Traits::lane_register_bytes;
+                                     sizeof(Element) * N* N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
       : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
@@ -45,11 +46,12 @@ public:
         m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
         m_strides(tile_strides(arguments.a, m_rows, m_cols)),
         m_vt_strides(tile_strides(arguments.vt, m_cols, m_cols)) {
-    m_s_offset = tile_bytes(m_rows * m_cols, m_lanes, sizeof(T), Tile::bank_bytes);
+    m_s_offset = tile_bytes(m_rows * m_cols, m_lanes, sizeof(Element), Tile::bank_bytes);
     m_vt_offset = m_s_offset + tile_bytes(m_cols, m_lanes, sizeof(Real), Tile::bank_bytes);
-    m_work_offset = m_vt_offset + (m_request.right_vectors ? tile_bytes(m_cols * m_cols, m_lanes,
-                                                                        sizeof(T), Tile::bank_bytes)
-                                                           : 0);
+    m_work_offset =
+        m_vt_offset + (m_request.right_vectors
+                           ? tile_bytes(m_cols * m_cols, m_lanes, sizeof(Element), Tile::bank_bytes)
+                           : 0);
     m_bytes = plan.scratch_bytes;
   }
 

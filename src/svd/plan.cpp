@@ -20,6 +20,12 @@ struct Problem {
   bool left, right;         // vectors of the tall side, of the wide side
   bool completed;           // more left vectors than columns
   ScalarSize scalar;
+
+  team::detail::SvdWorkSize work_size() const {
+    const bool built = completed && scalar.stored_bytes != scalar.bytes; // svd_built_columns
+    return team::detail::svd_work_size(m, n, scalar.bytes, scalar.real_bytes(), left,
+                                       built ? m - n : 0);
+  }
 };
 
 /// Scratch of the lane kernel: src/svd/lane_kernel.hpp lists the parts.
@@ -65,8 +71,7 @@ void plan_lane(SvdPlan& plan, const Problem& p, const BackendLimits& limits, int
 
 /// False where the scratch does not hold one matrix.
 bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
-  const std::size_t each =
-      team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left).total();
+  const std::size_t each = p.work_size().total();
   if (each > limits.group_scratch_bytes) return false;
   plan.path = SvdPath::group;
   // A lane works on one pair of columns at a time.
@@ -93,8 +98,7 @@ void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
       std::clamp<std::int64_t>(divide_up(p.n, 2), 1, std::max(1, limits.team_size)));
   plan.matrices_per_team = 1;
   plan.league_size = std::min(p.batch, limits.teams_at_once);
-  const auto size =
-      team::detail::svd_work_size(p.m, p.n, p.scalar.bytes, p.scalar.real_bytes(), p.left);
+  const auto size = p.work_size();
   // Smallest first; once a part does not fit, it and the larger ones go to the workspace.
   for (const std::size_t part : {size.small, size.square, size.tall}) {
     if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)

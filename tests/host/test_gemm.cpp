@@ -46,8 +46,8 @@ std::string describe(const GemmCase<T>& p, const Where& w) {
 }
 
 template <class T>
-GemmCase<T> make_case(Random& random, std::int64_t batch, const Shape& s, Op op_a, Op op_b, T alpha,
-                      T beta) {
+GemmCase<T> make_case(Random& random, std::int64_t batch, const Shape& s, Op op_a, Op op_b,
+                      arithmetic_t<T> alpha, arithmetic_t<T> beta) {
   GemmCase<T> p;
   p.op_a = op_a;
   p.op_b = op_b;
@@ -59,7 +59,7 @@ GemmCase<T> make_case(Random& random, std::int64_t batch, const Shape& s, Op op_
                          : random_batch<T>(random, batch, s.n, s.k);
   p.c = random_batch<T>(random, batch, s.m, s.n);
   // beta = 0 must not read C.
-  if (beta == T(0)) p.c = HostBatch<T>(batch, s.m, s.n, poison<T>());
+  if (beta == arithmetic_t<T>(0)) p.c = HostBatch<T>(batch, s.m, s.n, poison<T>());
   return p;
 }
 
@@ -125,12 +125,12 @@ std::optional<GemmPlan> expect_case(const GemmCase<T>& p, const Where& w, Worst&
 }
 
 template <class T>
-T random_factor(Random& random) {
+arithmetic_t<T> random_factor(Random& random) {
   switch (random.integer(0, 3)) {
-  case 0: return T(0);
-  case 1: return T(1);
-  case 2: return T(-1);
-  default: return random.normal_scalar<T>();
+  case 0: return 0;
+  case 1: return 1;
+  case 2: return -1;
+  default: return random.normal_scalar<arithmetic_t<T>>();
   }
 }
 
@@ -146,7 +146,7 @@ TYPED_TEST(Gemm, EverySmallShapeOnEveryPath) {
           const std::size_t t = turn++;
           const auto p =
               make_case<T>(random, 3 + 30 * (t % 2), {m, n, k}, all_ops[t % 3], all_ops[t / 3 % 3],
-                           T(2), t % 4 ? random.normal_scalar<T>() : T(0));
+                           2, t % 4 ? random.normal_scalar<arithmetic_t<T>>() : 0);
           const Layout layout = output_layouts[t % std::size(output_layouts)];
           expect_case(p, {layout, layout, layout, path}, worst);
           if (this->HasFailure()) return;
@@ -325,6 +325,58 @@ TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
       continue;
     EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
   }
+}
+
+// --- what only 16-bit scalars do
+// ---------------------------------------------------------------------------
+
+template <class T>
+class Gemm16 : public ::testing::Test {};
+using Scalars16 = ::testing::Types<half, bfloat16>;
+TYPED_TEST_SUITE(Gemm16, Scalars16, ScalarNames);
+
+/// Products and sums may be beyond the range of C's scalar; what is stored beyond it is Inf.
+TYPED_TEST(Gemm16, OverflowHappensWhereCIsStoredAndNotBefore) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  Worst worst;
+  for (const std::int64_t n : {2, 4, 8, 40})
+    for (const GemmPath path : every_path<GemmPath>())
+      for (const Layout layout : {Layout::right, Layout::left, Layout::scattered}) {
+        GemmCase<T> p;
+        p.a = HostBatch<T>(3, n, n, T(0));
+        for (std::int64_t i = 0; i < n; ++i) p.a(0, i, i) = p.a(1, i, i) = T(1);
+        p.b = HostBatch<T>(3, n, n, L::max());
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) p.b(1, i, j) = L::lowest();
+        if (L::max_exponent < std::numeric_limits<float>::max_exponent)
+          for (std::int64_t i = 0; i < n; ++i) // sums that go up and come back
+            for (std::int64_t j = 0; j < n; ++j) {
+              p.a(2, i, j) = T(64);
+              p.b(2, i, j) = i < n / 2 ? L::max() : L::lowest();
+            }
+        p.c = HostBatch<T>(3, n, n, L::max());
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) p.c(1, i, j) = L::lowest();
+        p.alpha = 1.003f; // beyond the largest number by more than half of its last place
+        const Where where{layout, layout, layout, path};
+        try {
+          const HostBatch<T> product = run_gemm(p, where);
+          for (std::int64_t i = 0; i < n; ++i) {
+            EXPECT_TRUE(same_bits(product(0, i, i), L::infinity())) << describe(p, where);
+            EXPECT_TRUE(same_bits(product(1, i, i), T(-HUGE_VALF))) << describe(p, where);
+            EXPECT_EQ(static_cast<float>(product(2, i, i)), 0) << describe(p, where);
+          }
+        } catch (const shoal::invalid_argument&) {
+          continue;
+        }
+        p.beta = -1; // back into the range
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            if (i != j) p.b(0, i, j) = p.b(1, i, j) = T(0);
+        expect_case(p, where, worst);
+      }
+  print_figure(scalar_name<T>() + std::string(" at the end of the range: error / bound"), worst);
 }
 
 } // namespace

@@ -22,7 +22,7 @@ constexpr Op all_ops[] = {Op::none, Op::transpose, Op::conj_transpose};
 
 template <class T>
 GemmCase<T> random_product(Random& random, std::int64_t m, std::int64_t n, std::int64_t k, Op op_a,
-                           Op op_b, T alpha, T beta) {
+                           Op op_b, arithmetic_t<T> alpha, arithmetic_t<T> beta) {
   GemmCase<T> p;
   p.op_a = op_a;
   p.op_b = op_b;
@@ -30,7 +30,8 @@ GemmCase<T> random_product(Random& random, std::int64_t m, std::int64_t n, std::
   p.beta = beta;
   p.a = op_a == Op::none ? random_batch<T>(random, 1, m, k) : random_batch<T>(random, 1, k, m);
   p.b = op_b == Op::none ? random_batch<T>(random, 1, k, n) : random_batch<T>(random, 1, n, k);
-  p.c = beta == T(0) ? HostBatch<T>(1, m, n, poison<T>()) : random_batch<T>(random, 1, m, n);
+  p.c = beta == arithmetic_t<T>(0) ? HostBatch<T>(1, m, n, poison<T>())
+                                   : random_batch<T>(random, 1, m, n);
   return p;
 }
 
@@ -58,12 +59,12 @@ TYPED_TEST(GemmVariable, EveryMatrixWithItsOwnSizes) {
     for (const Op op_a : all_ops)
       for (const Op op_b : all_ops)
         for (const GemmPath path : every_path<GemmPath>()) {
-          const T beta = random.integer(0, 1) ? T(0) : T(-2);
+          const arithmetic_t<T> beta = random.integer(0, 1) ? 0 : -2;
           std::vector<GemmCase<T>> products;
           for (std::int64_t b = 0; b < (most == 300 ? 5 : 70); ++b)
             products.push_back(random_product<T>(
                 random, random.integer(0, most), random.integer(0, most),
-                random.integer(0, std::min<std::int64_t>(most, 50)), op_a, op_b, T(3), beta));
+                random.integer(0, std::min<std::int64_t>(most, 50)), op_a, op_b, 3, beta));
           const Lists<T> lists(products, random);
           GemmOptions options;
           options.op_a = op_a;
@@ -72,7 +73,7 @@ TYPED_TEST(GemmVariable, EveryMatrixWithItsOwnSizes) {
           const Exec exec;
           Kokkos::fence();
           try {
-            gemm(exec, T(3), lists.a.const_batch(), lists.b.const_batch(), beta, lists.c.batch(),
+            gemm(exec, 3, lists.a.const_batch(), lists.b.const_batch(), beta, lists.c.batch(),
                  options);
           } catch (const shoal::invalid_argument& e) {
             EXPECT_EQ(e.argument(), "options.path");
@@ -100,8 +101,7 @@ TYPED_TEST(GemmVariable, SizesThatDisagreeGiveNanThereOnly) {
     for (const int wrong : {0, 1, 2}) {
       std::vector<GemmCase<T>> products;
       for (int b = 0; b < 9; ++b)
-        products.push_back(
-            random_product<T>(random, 2 + b, 3, 4, Op::none, Op::none, T(1), T(1)));
+        products.push_back(random_product<T>(random, 2 + b, 3, 4, Op::none, Op::none, 1, 1));
       constexpr std::size_t bad = 4;
       auto& p = products[bad];
       if (wrong == 0) p.a = random_batch<T>(random, 1, p.a.rows + 1, p.a.cols);
@@ -112,7 +112,7 @@ TYPED_TEST(GemmVariable, SizesThatDisagreeGiveNanThereOnly) {
       options.path = path;
       const Exec exec;
       Kokkos::fence();
-      gemm(exec, T(1), lists.a.batch(), lists.b.batch(), T(1), lists.c.batch(), options);
+      gemm(exec, 1, lists.a.batch(), lists.b.batch(), 1, lists.c.batch(), options);
       exec.fence();
       const auto results = lists.c.get();
       for (std::size_t b = 0; b < products.size(); ++b) {
@@ -128,13 +128,13 @@ TYPED_TEST(GemmVariable, SizesAboveTheMaximaGiveNanThereOnly) {
   Random random(seed());
   std::vector<GemmCase<T>> products;
   for (int b = 0; b < 7; ++b)
-    products.push_back(random_product<T>(random, b == 3 ? 9 : 5, 4, 6, Op::none, Op::none, T(1), T(1)));
+    products.push_back(random_product<T>(random, b == 3 ? 9 : 5, 4, 6, Op::none, Op::none, 1, 1));
   const Lists<T> lists(products, random);
   auto c = lists.c.batch();
   c.max_rows = 5;
   const Exec exec;
   Kokkos::fence();
-  gemm(exec, T(1), lists.a.batch(), lists.b.batch(), T(1), c);
+  gemm(exec, 1, lists.a.batch(), lists.b.batch(), 1, c);
   exec.fence();
   const auto results = lists.c.get();
   for (std::size_t b = 0; b < products.size(); ++b) {
@@ -150,7 +150,7 @@ TYPED_TEST(GemmVariable, UniformBatchesMayTakePart) {
   const HostBatch<T> b = random_batch<T>(random, 1, 4, 3);
   std::vector<GemmCase<T>> products;
   for (int i = 0; i < 20; ++i) {
-    products.push_back(random_product<T>(random, i, 3, 4, Op::none, Op::none, T(1), T(0)));
+    products.push_back(random_product<T>(random, i, 3, 4, Op::none, Op::none, 1, 0));
     products.back().b = b;
   }
   const Lists<T> lists(products, random);
@@ -162,7 +162,7 @@ TYPED_TEST(GemmVariable, UniformBatchesMayTakePart) {
   one.put(all);
   const Exec exec;
   Kokkos::fence();
-  gemm(exec, T(1), lists.a.batch(), one.const_strided(), T(0), lists.c.batch());
+  gemm(exec, 1, lists.a.batch(), one.const_strided(), 0, lists.c.batch());
   exec.fence();
   const auto results = lists.c.get();
   for (std::size_t i = 0; i < products.size(); ++i)
@@ -173,13 +173,13 @@ TYPED_TEST(GemmVariable, SizesAreAsked) {
   using T = TypeParam;
   Random random(seed());
   const std::vector<GemmCase<T>> products(
-      3, random_product<T>(random, 2, 2, 2, Op::none, Op::none, T(1), T(1)));
+      3, random_product<T>(random, 2, 2, 2, Op::none, Op::none, 1, 1));
   const Lists<T> lists(products, random);
   for (const bool rows : {true, false}) {
     auto a = lists.a.batch();
     (rows ? a.rows : a.cols) = nullptr;
     try {
-      gemm(Exec(), T(1), a, lists.b.batch(), T(1), lists.c.batch());
+      gemm(Exec(), 1, a, lists.b.batch(), 1, lists.c.batch());
       FAIL() << "not refused";
     } catch (const shoal::invalid_argument& e) {
       EXPECT_EQ(e.argument(), "A");
@@ -194,6 +194,7 @@ TYPED_TEST(GemmVariable, SizesAreAsked) {
 /// Coefficients in memory: one for all, and one for each.
 TYPED_TEST(GemmVariable, CoefficientsInMemory) {
   using T = TypeParam;
+  using Number = arithmetic_t<T>;
   Random random(seed());
   Worst worst;
   for (const std::int64_t n : {1, 2, 5, 16, 33})
@@ -206,24 +207,23 @@ TYPED_TEST(GemmVariable, CoefficientsInMemory) {
           p.b = random_batch<T>(random, batch, n, n);
           p.c = random_batch<T>(random, batch, n, n);
           // Every third beta is zero, and C is NaN there.
-          HostBatch<T> alpha(batch, 1, 1), beta(batch, 1, 1);
+          HostBatch<Number> alpha(batch, 1, 1), beta(batch, 1, 1);
           for (std::int64_t i = 0; i < batch; ++i) {
-            alpha(i, 0, 0) = random.normal_scalar<T>();
-            beta(i, 0, 0) = i % 3 ? random.normal_scalar<T>() : T(0);
+            alpha(i, 0, 0) = random.normal_scalar<Number>();
+            beta(i, 0, 0) = i % 3 ? random.normal_scalar<Number>() : Number(0);
             if (each && i % 3 == 0)
               for (std::int64_t r = 0; r < n; ++r)
                 for (std::int64_t s = 0; s < n; ++s) p.c(i, r, s) = poison<T>();
           }
           const DeviceBatch<T> a(Layout::right, p.a), b(Layout::left, p.b), c(layout, p.c);
-          const DeviceBatch<T> da(Layout::scattered, alpha), db(Layout::right, beta);
+          const DeviceBatch<Number> da(Layout::scattered, alpha), db(Layout::right, beta);
           GemmOptions options;
           options.path = path;
           const Exec exec;
           Kokkos::fence();
           constexpr std::int64_t chosen = 4; // of the single ones
           const auto call = [&](const auto& vc) {
-            if (each)
-              gemm(exec, da.entries(), a.right(), b.left(), db.entries(), vc, options);
+            if (each) gemm(exec, da.entries(), a.right(), b.left(), db.entries(), vc, options);
             else
               gemm(exec, Kokkos::subview(da.entries(), chosen), a.right(), b.left(),
                    Kokkos::subview(db.entries(), chosen), vc, options);
@@ -265,7 +265,7 @@ TYPED_TEST(GemmVariable, CoefficientsAreChecked) {
   using T = TypeParam;
   const DeviceBatch<T> x(Layout::right, HostBatch<T>(4, 2, 2, T(1)));
   const DeviceBatch<T> c(Layout::right, HostBatch<T>(4, 2, 2, T(1)));
-  const DeviceBatch<T> three(Layout::right, HostBatch<T>(3, 1, 1, T(1)));
+  const DeviceBatch<arithmetic_t<T>> three(Layout::right, HostBatch<arithmetic_t<T>>(3, 1, 1, 1));
   const auto refused = [&](const char* argument, const auto& call) {
     try {
       call();
@@ -274,12 +274,12 @@ TYPED_TEST(GemmVariable, CoefficientsAreChecked) {
       EXPECT_EQ(e.argument(), argument) << e.what();
     }
   };
-  refused("alpha",
-          [&] { gemm(Exec(), three.entries(), x.right(), x.right(), T(0), c.right()); });
-  refused("beta", [&] { gemm(Exec(), T(1), x.right(), x.right(), three.entries(), c.right()); });
-  refused("C", [&] { gemm(Exec(), T(1), x.right(), x.right(), c.entries(), c.right()); });
+  refused("alpha", [&] { gemm(Exec(), three.entries(), x.right(), x.right(), 0, c.right()); });
+  refused("beta", [&] { gemm(Exec(), 1, x.right(), x.right(), three.entries(), c.right()); });
+  if constexpr (!is_converted<T>)
+    refused("C", [&] { gemm(Exec(), 1, x.right(), x.right(), c.entries(), c.right()); });
   refused("alpha", [&] {
-    gemm(Exec(), Kokkos::View<T, Memory>(), x.right(), x.right(), T(0), c.right());
+    gemm(Exec(), Kokkos::View<arithmetic_t<T>, Memory>(), x.right(), x.right(), 0, c.right());
   });
   EXPECT_TRUE(c.untouched());
 }

@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 class Large : public ::testing::Test {};
-TYPED_TEST_SUITE(Large, Scalars, ScalarNames);
+TYPED_TEST_SUITE(Large, WideScalars, ScalarNames);
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 constexpr std::int64_t sizes[] = {65535, 65536, 65537, 1000003};

@@ -206,7 +206,7 @@ TYPED_TEST(Svd, ToleranceZeroesSmallValuesAndNothingElse) {
           for (std::int64_t k = 0; k < std::min(m, n); ++k) {
             const long double all = whole->s(b, k, 0), kept = cut->s(b, k, 0);
             const long double limit = static_cast<long double>(tolerance) * whole->s(b, 0, 0);
-            const long double slack = 4 * unit_roundoff<T> * limit + granularity<T>(1);
+            const long double slack = 4 * unit_roundoff<Real<T>> * limit + granularity<Real<T>>(1);
             const std::string where = family.names[static_cast<std::size_t>(b)] + " in " +
                                       job.describe(family.matrices.batch, m, n);
             if (all > limit + slack) {
@@ -366,7 +366,7 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
         random, random.integer(1, random.one_of(std::vector<std::int64_t>{3, 40})), m, n);
     for (T& x : a.values) // some exact zeros, and scales apart
       x = random.integer(0, 9) == 0 ? T(0)
-                                    : x * static_cast<Real<T>>(std::exp2(random.integer(-9, 9)));
+                                    : T(x * static_cast<Real<T>>(std::exp2(random.integer(-9, 9))));
     SvdJob job = SvdJob::of(random.one_of(choices), random.one_of(choices),
                             random.one_of(output_layouts), random.one_of(all_paths));
     job.options.fix_signs = job.options.left != Vectors::none && random.integer(0, 1) == 1;
@@ -388,6 +388,74 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
   for (const SvdPath path : all_paths) {
     if (path == SvdPath::automatic) continue;
     EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
+  }
+}
+
+// --- what only 16-bit scalars do
+// ---------------------------------------------------------------------------
+
+template <class T>
+class Svd16 : public ::testing::Test {};
+using Scalars16 = ::testing::Types<half, bfloat16>;
+TYPED_TEST_SUITE(Svd16, Scalars16, ScalarNames);
+
+/// S is float: values beyond the range of A's scalar, and far below its smallest number, are right.
+TYPED_TEST(Svd16, ValuesMayLeaveTheRangeOfA) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  SvdFigures figures;
+  Random random(seed());
+  for (const auto& [m, n] : Shapes{{1, 1}, {3, 3}, {15, 3}, {4, 7}, {12, 12}, {50, 45}}) {
+    HostBatch<T> a(4, m, n);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        const auto sign = static_cast<float>(random.integer(0, 1) * 2 - 1);
+        a(0, i, j) = T(sign * static_cast<float>(L::max()) / (L::max_exponent > 16 ? 64 : 1));
+        a(1, i, j) = T(sign * static_cast<float>(L::denorm_min()));
+        a(2, i, j) = T(sign * static_cast<float>(j % 2 ? L::denorm_min() : L::max()) / 64);
+        a(3, i, j) = T(static_cast<float>(1 + i + j));
+      }
+    for (const SvdPath path : every_path<SvdPath>()) {
+      const SvdJob job = SvdJob::of(Vectors::thin, Vectors::thin, Layout::right, path);
+      const auto r = try_svd(a, job);
+      if (!r) continue;
+      for (std::int64_t b = 0; b < a.batch; ++b)
+        expect_contract(a, job, *r, b, reference_values(a, b), "matrix " + std::to_string(b),
+                        figures);
+      EXPECT_TRUE(L::max_exponent > 16 || m * n == 1 || r->s(0, 0, 0) > L::max());
+    }
+  }
+  figures.print(scalar_name<T>() + std::string(" at the ends of the range"));
+}
+
+/// Nothing is rounded to 16 bits on the way: U and Vt are those that float has, rounded once.
+TYPED_TEST(Svd16, VectorsAreThoseOfFloatRoundedOnce) {
+  using T = TypeParam;
+  Random random(seed());
+  for (const auto& [m, n] : Shapes{{3, 3}, {15, 3}, {3, 15}, {9, 5}, {12, 12}, {60, 20}}) {
+    const HostBatch<T> a = random_batch<T>(random, 20, m, n);
+    HostBatch<float> wide(a.batch, m, n);
+    std::copy(a.values.begin(), a.values.end(), wide.values.begin());
+    for (const SvdPath path : every_path<SvdPath>())
+      for (const Vectors vectors : {Vectors::thin, Vectors::full}) {
+        const SvdJob job = SvdJob::of(vectors, vectors, Layout::right, path);
+        const auto r = try_svd(a, job);
+        const auto expected = try_svd(wide, job);
+        ASSERT_EQ(r.has_value(), expected.has_value());
+        if (!r) continue;
+        const auto compare = [&](const HostBatch<T>& x, const HostBatch<float>& y) {
+          for (std::size_t i = 0; i < y.values.size(); ++i) {
+            // The compiler may fuse other operations of the two: a little room for that.
+            const long double room = unit_roundoff<T> * std::fabs(y.values[i]) +
+                                     widen(std::numeric_limits<T>::denorm_min()) / 2 +
+                                     300 * unit_roundoff<float>;
+            ASSERT_LE(std::fabs(widen(x.values[i]) - y.values[i]), room)
+                << job.describe(a.batch, m, n);
+          }
+        };
+        compare(r->u, expected->u);
+        compare(r->vt, expected->vt);
+      }
   }
 }
 

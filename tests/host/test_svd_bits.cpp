@@ -142,6 +142,8 @@ TEST(SvdBitsOfAll, HashIsPrinted) {
   of(double());
   of(Kokkos::complex<float>());
   of(Kokkos::complex<double>());
+  of(half());
+  of(bfloat16());
   std::printf("[ BITS     ] %016" PRIx64 " with concurrency %d\n", hash,
               static_cast<int>(Exec().concurrency()));
   if (const char* const expected = std::getenv("SHOAL_TEST_BITS")) {

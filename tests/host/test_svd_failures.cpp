@@ -22,7 +22,7 @@ std::vector<T> bad_numbers() {
   const R nan = std::numeric_limits<R>::quiet_NaN(), inf = std::numeric_limits<R>::infinity();
   if constexpr (is_complex<T>)
     return {T(nan, nan), T(nan, 1), T(0, nan), T(inf, 0), T(1, -inf), T(inf, nan)};
-  else return {nan, -nan, inf, -inf};
+  else return {T(nan), T(-nan), T(inf), T(-inf)};
 }
 
 template <class T>

@@ -51,7 +51,7 @@ TEST(HardCases, ReferenceOfTheTestsAgrees) {
 
 template <class T>
 class HardCasesOf : public ::testing::Test {};
-TYPED_TEST_SUITE(HardCasesOf, Scalars, ScalarNames);
+TYPED_TEST_SUITE(HardCasesOf, WideScalars, ScalarNames);
 
 /// Entry (i, j) of a case. In complex types rows and columns are turned by i^row and i^-column:
 /// exact, and without effect on the singular values.

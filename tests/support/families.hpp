@@ -32,7 +32,7 @@ class FamilyMaker {
 public:
   using W = Wide<T>;
   using Matrix = WideMatrix<W>;
-  using Limits = std::numeric_limits<Real<T>>;
+  using Limits = std::numeric_limits<Part<T>>;
 
   FamilyMaker(std::int64_t m, std::int64_t n, std::uint64_t seed)
       : m_rows(m), m_cols(n), m_least(std::min(m, n)), m_random(seed),
@@ -96,16 +96,17 @@ public:
 
     // Diagonal scalings of a well-conditioned B: relative accuracy holds for A = B D with no more
     // columns than rows, and for A = D B with no more rows than columns.
-    const auto twelve_decades = [&](std::int64_t i, std::int64_t of) {
-      return std::pow(10.0L, -12 * index((i * 7) % of) / index(std::max<std::int64_t>(of - 1, 1)));
+    const int decades = Limits::min_exponent10 < -12 ? 12 : 3; // nothing becomes subnormal
+    const auto graded = [&](std::int64_t i, std::int64_t of) {
+      return std::pow(10.0L,
+                      -decades * index((i * 7) % of) / index(std::max<std::int64_t>(of - 1, 1)));
     };
     const auto wild_scale = [&](std::int64_t i, std::int64_t of) {
       return std::exp2(0.8L * wild * (2 * index((i * 5 + 1) % of) / index(of) - 1));
     };
-    add("column_graded",
-        scaled_columns(well_conditioned(), [&](auto j) { return twelve_decades(j, n); }), tall);
-    add("row_graded", scaled_rows(well_conditioned(), [&](auto i) { return twelve_decades(i, m); }),
-        wide);
+    add("column_graded", scaled_columns(well_conditioned(), [&](auto j) { return graded(j, n); }),
+        tall);
+    add("row_graded", scaled_rows(well_conditioned(), [&](auto i) { return graded(i, m); }), wide);
     add("column_wild", scaled_columns(well_conditioned(), [&](auto j) { return wild_scale(j, n); }),
         tall);
     add("row_wild", scaled_rows(well_conditioned(), [&](auto i) { return wild_scale(i, m); }),

@@ -56,8 +56,7 @@ public:
   std::vector<HostBatch<T>> get() const {
     std::vector<T> image = download();
     std::vector<HostBatch<T>> matrices;
-    for (std::size_t b = 0; b < m_rows.size(); ++b)
-      matrices.emplace_back(1, m_rows[b], m_cols[b]);
+    for (std::size_t b = 0; b < m_rows.size(); ++b) matrices.emplace_back(1, m_rows[b], m_cols[b]);
     each([&](std::size_t b, std::int64_t i, std::int64_t j, T& x) { matrices[b](0, i, j) = x; },
          image);
     return matrices;
@@ -105,8 +104,8 @@ private:
       for (std::int64_t i = 0; i < m_rows[b]; ++i)
         for (std::int64_t j = 0; j < m_cols[b]; ++j)
           f(b, i, j,
-            image[static_cast<std::size_t>(m_starts[b] + (m_row_major ? i * m_leads[b] + j
-                                                                      : j * m_leads[b] + i))]);
+            image[static_cast<std::size_t>(
+                m_starts[b] + (m_row_major ? i * m_leads[b] + j : j * m_leads[b] + i))]);
   }
   template <class X>
   static Kokkos::View<X*, Memory> upload(const std::vector<X>& values) {

@@ -25,7 +25,7 @@ namespace shoal::test {
 template <class T>
 struct GemmCase {
   Op op_a = Op::none, op_b = Op::none;
-  T alpha = T(1), beta = T(0);
+  arithmetic_t<T> alpha = 1, beta = 0;
   HostBatch<T> a, b, c;                    ///< c as it was before the call
   bool repeat_a = false, repeat_b = false; ///< matrix 0 stands for all
 
@@ -33,10 +33,11 @@ struct GemmCase {
 };
 
 /// How far a product is from exact, in units of the contract's bound for each element,
-/// gamma_(k+2) (|alpha| |A| |B| + |beta| |C|); the worst element. NaN where the result has one.
+/// gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), and for 16-bit types one rounding to them; the worst
+/// element. NaN where the result has one.
 template <class T>
 long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
-  const long double u = unit_roundoff<T>;
+  const long double u = unit_roundoff<arithmetic_t<T>>;
   const auto terms = static_cast<long double>(p.k() + 2);
   const long double gamma = terms * u / (1 - terms * u);
   const auto operand = [](const HostBatch<T>& x, Op op, std::int64_t b, std::int64_t i,
@@ -45,7 +46,7 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
     return op == Op::conj_transpose ? conjugate(v) : v;
   };
   const Wide<T> alpha = widen(p.alpha), beta = widen(p.beta);
-  const bool reads_c = !(p.beta == T(0));
+  const bool reads_c = !(p.beta == arithmetic_t<T>(0));
   long double worst = 0;
   for (std::int64_t b = 0; b < p.c.batch; ++b)
     for (std::int64_t i = 0; i < p.c.rows; ++i)
@@ -67,7 +68,11 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
         }
         const long double error = magnitude(exact - widen(result(b, i, j)));
         if (error == 0) continue;
-        const long double ratio = error / (gamma * bound);
+        long double limit = gamma * bound;
+        if constexpr (is_converted<T>) // of the computed number, which limit may be off
+          limit += unit_roundoff<T> * (magnitude(exact) + limit) +
+                   widen(std::numeric_limits<T>::denorm_min()) / 2;
+        const long double ratio = error / limit;
         if (!(ratio <= worst)) worst = ratio;
         if (worst != worst) return worst;
       }

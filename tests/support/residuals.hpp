@@ -29,10 +29,11 @@ long double contract_unit(std::int64_t m, std::int64_t n) {
   return unit_roundoff<T> * static_cast<long double>(std::max<std::int64_t>({m, n, 1}));
 }
 
-/// What rounding to the subnormal grid may add to each of `entries` stored numbers, as a norm.
+/// What rounding to the subnormal grid of T may add to each of `entries` numbers, as a norm.
 template <class T>
 long double granularity(std::int64_t entries) {
-  return std::numeric_limits<Real<T>>::denorm_min() * std::sqrt(static_cast<long double>(entries));
+  return widen(std::numeric_limits<Part<T>>::denorm_min()) *
+         std::sqrt(static_cast<long double>(entries));
 }
 
 template <class T>
@@ -74,7 +75,7 @@ long double residual(const HostBatch<T>& a, const HostBatch<T>& u, const HostBat
   }
   long double sum = 0;
   for (const Wide<T>& e : x) sum += abs_squared(e);
-  const long double error = std::sqrt(sum) - granularity<T>(k), norm = frobenius_norm(a, b);
+  const long double error = std::sqrt(sum) - granularity<Real<T>>(k), norm = frobenius_norm(a, b);
   if (error <= 0) return 0;
   return error / (contract_unit<T>(m, n) * norm);
 }
@@ -109,16 +110,16 @@ long double row_orthogonality(const HostBatch<T>& vt, std::int64_t b, std::int64
   return std::sqrt(sum) / contract_unit<T>(m, n);
 }
 
-/// max |s_k - sigma_k| / (u max(m, n) sigma_0) over the stored values.
+/// max |s_k - sigma_k| / (u max(m, n) sigma_0) over the stored values; u is that of their type.
 template <class T>
 long double value_error(const HostBatch<Real<T>>& s, std::int64_t b,
                         const std::vector<long double>& sigma, std::int64_t m, std::int64_t n) {
   long double worst = 0;
   for (std::int64_t k = 0; k < s.rows; ++k) {
     const long double error =
-        std::fabs(widen(s(b, k, 0)) - sigma[static_cast<std::size_t>(k)]) - granularity<T>(1);
+        std::fabs(widen(s(b, k, 0)) - sigma[static_cast<std::size_t>(k)]) - granularity<Real<T>>(1);
     if (error <= 0) continue;
-    worst = worse(worst, error / (contract_unit<T>(m, n) * sigma[0]));
+    worst = worse(worst, error / (contract_unit<Real<T>>(m, n) * sigma[0]));
   }
   return worst;
 }
@@ -131,9 +132,9 @@ long double relative_value_error(const HostBatch<Real<T>>& s, std::int64_t b,
   long double worst = 0;
   for (std::int64_t k = 0; k < s.rows; ++k) {
     const long double exact = sigma[static_cast<std::size_t>(k)];
-    const long double error = std::fabs(widen(s(b, k, 0)) - exact) - granularity<T>(1);
+    const long double error = std::fabs(widen(s(b, k, 0)) - exact) - granularity<Real<T>>(1);
     if (error <= 0) continue;
-    worst = worse(worst, error / (unit_roundoff<T> * exact));
+    worst = worse(worst, error / (unit_roundoff<Real<T>> * exact));
   }
   return worst;
 }

@@ -2,6 +2,8 @@
 #ifndef SHOAL_TESTS_SUPPORT_SCALAR_HPP
 #define SHOAL_TESTS_SUPPORT_SCALAR_HPP
 
+#include <shoal/half.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include <type_traits>
 
 /// \file
-/// The four scalars of the library, the wide numbers that references are computed in, and random
+/// The scalars of the library, the wide numbers that references are computed in, and random
 /// numbers that are the same on every machine.
 namespace shoal::test {
 
@@ -23,36 +25,50 @@ namespace shoal::test {
 using Exec = SHOAL_TEST_SPACE;
 using Memory = Exec::memory_space;
 
-// --- the four scalars
+// --- the scalars
 // -----------------------------------------------------------------------------------
 
 template <class T>
 struct ScalarInfo {
-  using Real = T;
+  using Part = T;
   static constexpr bool is_complex = false;
 };
 template <class R>
 struct ScalarInfo<Kokkos::complex<R>> {
-  using Real = R;
+  using Part = R;
   static constexpr bool is_complex = true;
 };
+/// What T is made of: itself, or the type of its real and imaginary parts.
 template <class T>
-using Real = typename ScalarInfo<T>::Real;
+using Part = typename ScalarInfo<T>::Part;
+/// The real numbers that T is computed with, and that its singular values are.
+template <class T>
+using Real = arithmetic_t<Part<T>>;
 template <class T>
 inline constexpr bool is_complex = ScalarInfo<T>::is_complex;
-
-/// Half the distance from 1 to the next number of T's real type.
+/// Whether T is stored only, and computed with as float.
 template <class T>
-inline constexpr long double unit_roundoff = std::numeric_limits<Real<T>>::epsilon() / 2.0L;
+inline constexpr bool is_converted = !std::is_same_v<arithmetic_t<T>, T>;
 
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+/// Half the distance from 1 to the next number of T's parts.
+template <class T>
+inline constexpr long double unit_roundoff =
+    0.5L / (1LL << (std::numeric_limits<Part<T>>::digits - 1));
+
+/// Those that are computed with as they are.
+using WideScalars =
+    ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>,
+                                 half, bfloat16>;
 
 template <class T>
 const char* scalar_name() {
   if constexpr (std::is_same_v<T, float>) return "float";
   else if constexpr (std::is_same_v<T, double>) return "double";
   else if constexpr (std::is_same_v<T, Kokkos::complex<float>>) return "complex_float";
-  else return "complex_double";
+  else if constexpr (std::is_same_v<T, Kokkos::complex<double>>) return "complex_double";
+  else if constexpr (std::is_same_v<T, half>) return "half";
+  else return "bfloat16";
 }
 /// Names the instances of a typed test suite.
 struct ScalarNames {
@@ -118,7 +134,7 @@ inline WideComplex phase(const WideComplex& x) {
 /// The nearest T.
 template <class T>
 T narrow(const Wide<T>& x) {
-  if constexpr (is_complex<T>) return T(static_cast<Real<T>>(x.re), static_cast<Real<T>>(x.im));
+  if constexpr (is_complex<T>) return T(static_cast<Part<T>>(x.re), static_cast<Part<T>>(x.im));
   else return static_cast<T>(x);
 }
 
@@ -141,7 +157,7 @@ bool is_nan(const T& x) {
 template <class T>
 T poison() {
   if constexpr (std::is_integral_v<T>) return T(-0x5a5a5a5b);
-  else if constexpr (is_complex<T>) return T(poison<Real<T>>(), poison<Real<T>>());
+  else if constexpr (is_complex<T>) return T(poison<Part<T>>(), poison<Part<T>>());
   else return std::numeric_limits<T>::quiet_NaN();
 }
 
@@ -150,14 +166,15 @@ T poison() {
 template <class T>
 T guard() {
   if constexpr (is_complex<T>) {
-    return T(guard<Real<T>>(), guard<Real<T>>());
+    return T(guard<Part<T>>(), guard<Part<T>>());
   } else if constexpr (std::is_integral_v<T>) {
     return T(0x3c3c3c3c);
   } else {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    const Bits bits = sizeof(T) == 4 ? Bits(0x7fc5a5a5u) : Bits(0x7ff8a5a5a5a5a5a5u);
+    const std::uint64_t bits = sizeof(T) == 2   ? 0x7fe5u
+                               : sizeof(T) == 4 ? 0x7fc5a5a5u
+                                                : 0x7ff8a5a5a5a5a5a5u;
     T x;
-    std::memcpy(&x, &bits, sizeof(T));
+    std::memcpy(&x, &bits, sizeof(T)); // machines that Kokkos runs on have the low bytes first
     return x;
   }
 }

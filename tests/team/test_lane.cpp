@@ -44,15 +44,15 @@ struct Reader {
 
 template <class T, int MaxSize>
 struct GemmKernel {
-  T alpha, beta;
+  arithmetic_t<T> alpha, beta;
   Batch<const T> a, b, before;
   Batch<T> c;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     lane::gemm<MaxSize>(static_cast<int>(c.extent(1)), static_cast<int>(c.extent(2)),
-                        static_cast<int>(a.extent(2)), to_lane<T>(alpha), Reader<T>{a, i},
-                        Reader<T>{b, i}, to_lane<T>(beta), beta != T(0), Reader<T>{before, i},
-                        [&](int row, int col, const Value<T>& v) {
-                          c(i, row, col) = shoal::detail::get_slot(v, 0);
+                        static_cast<int>(a.extent(2)), to_lane(alpha), Reader<T>{a, i},
+                        Reader<T>{b, i}, to_lane(beta), beta != arithmetic_t<T>(0),
+                        Reader<T>{before, i}, [&](int row, int col, const Value<T>& v) {
+                          c(i, row, col) = static_cast<T>(shoal::detail::get_slot(v, 0));
                         });
   }
 };
@@ -65,8 +65,8 @@ void check_gemm(Random& random, Worst& worst) {
       for (std::int64_t k = 0; k <= MaxSize; ++k)
         for (const bool reads_c : {false, true}) {
           GemmCase<T> p;
-          p.alpha = random.normal_scalar<T>();
-          p.beta = reads_c ? random.normal_scalar<T>() : T(0);
+          p.alpha = random.normal_scalar<arithmetic_t<T>>();
+          p.beta = reads_c ? random.normal_scalar<arithmetic_t<T>>() : arithmetic_t<T>(0);
           p.a = random_batch<T>(random, 13, m, k);
           p.b = random_batch<T>(random, 13, k, n);
           p.c = reads_c ? random_batch<T>(random, 13, m, n) : HostBatch<T>(13, m, n, poison<T>());
@@ -115,9 +115,11 @@ struct SvdKernel {
     info(b) = static_cast<int>(lane::svd<Left, Cols>(
         x, l, j, std::integral_constant<int, Rows>(), std::integral_constant<int, Cols>(), request,
         [&](int k, const Real<T>& value) { s(b, k) = value; },
-        [&](int i, int k, const V& value) { u(b, i, k) = shoal::detail::get_slot(value, 0); },
+        [&](int i, int k, const V& value) {
+          u(b, i, k) = static_cast<T>(shoal::detail::get_slot(value, 0));
+        },
         [&](int k, auto column, const V& value) {
-          vt(b, k, static_cast<int>(column)) = shoal::detail::get_slot(value, 0);
+          vt(b, k, static_cast<int>(column)) = static_cast<T>(shoal::detail::get_slot(value, 0));
         }));
   }
 };

@@ -50,7 +50,7 @@ using Batch = shoal::StridedBatch<T, Memory>;
 template <class T>
 struct GemmKernel {
   Op op_a, op_b;
-  T alpha, beta;
+  arithmetic_t<T> alpha, beta;
   Batch<const T> a, b;
   Batch<T> c;
   KOKKOS_FUNCTION void operator()(const Member& member) const {
@@ -83,8 +83,8 @@ TYPED_TEST(Team, Gemm) {
           GemmCase<T> p;
           p.op_a = op_a;
           p.op_b = op_b;
-          p.alpha = random.normal_scalar<T>();
-          p.beta = turn % 2 ? random.normal_scalar<T>() : T(0);
+          p.alpha = random.normal_scalar<arithmetic_t<T>>();
+          p.beta = turn % 2 ? random.normal_scalar<arithmetic_t<T>>() : arithmetic_t<T>(0);
           p.a = op_a == Op::none ? random_batch<T>(random, 6, m, k)
                                  : random_batch<T>(random, 6, k, m);
           p.b = op_b == Op::none ? random_batch<T>(random, 6, k, n)
@@ -131,8 +131,9 @@ TYPED_TEST(Team, GemmAfterGemm) {
   const Exec exec = wide_instance<Exec>();
   for (const TeamShape& team : team_shapes()) {
     constexpr std::int64_t n = 24, batch = 20;
+    // Small integers: the first product is exact in every type, the second in all but the 16-bit.
     HostBatch<T> x(batch, n, n), y(batch, n, n);
-    for (T& v : x.values) v = T(static_cast<Real<T>>(random.integer(-3, 3))); // exact in every type
+    for (T& v : x.values) v = T(static_cast<Real<T>>(random.integer(-3, 3)));
     for (T& v : y.values) v = T(static_cast<Real<T>>(random.integer(-3, 3)));
     const DeviceBatch<T> a(Layout::right, x), b(Layout::right, y);
     DeviceBatch<T> product(Layout::right, batch, n, n), c(Layout::right, batch, n, n);
@@ -149,7 +150,8 @@ TYPED_TEST(Team, GemmAfterGemm) {
     GemmCase<T> second = first;
     second.a = product.get();
     second.b = x;
-    EXPECT_EQ(gemm_error(second, c.get()), 0) << "team " << team.size;
+    EXPECT_LE(gemm_error(second, c.get()), is_converted<T> ? gemm_limit<T> : 0)
+        << "team " << team.size;
   }
 }
 
@@ -332,7 +334,7 @@ struct RoundTrip {
     const int n = static_cast<int>(u.extent(1));
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, n), [&](int k) {
       Kokkos::single(Kokkos::PerThread(member), [&] {
-        for (int j = 0; j < n; ++j) u(j, k) *= s(k);
+        for (int j = 0; j < n; ++j) u(j, k) = T(u(j, k) * s(k));
       });
     });
     member.team_barrier();

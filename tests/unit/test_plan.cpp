@@ -21,7 +21,7 @@ using detail::GemmShape;
 using detail::ScalarSize;
 using detail::SvdShape;
 
-constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}};
+constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true}, {4, false, 2}};
 
 /// Like a GPU: a lane is a thread, teams have many, scratch is scarce.
 BackendLimits gpu() {
@@ -138,7 +138,7 @@ TEST(GemmPlan, EveryTileStagesWhatItsThreadsHold) {
             ASSERT_LE(up(plan.block_m) * up(plan.block_n) * plan.matrices_per_team, plan.team_size);
             ASSERT_LE(plan.team_size, limits.tile_team_size);
             const std::size_t one_panel =
-                scalar.bytes * static_cast<std::size_t>(plan.matrices_per_team) *
+                scalar.stored_bytes * static_cast<std::size_t>(plan.matrices_per_team) *
                 static_cast<std::size_t>((plan.block_m + plan.block_n) * plan.block_k);
             ASSERT_GE(plan.scratch_bytes, plan.block_k < k ? 2 * one_panel : one_panel);
             if (plan.matrices_per_team > 1) {
@@ -249,10 +249,15 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);
                 // Scratch and workspace together hold the working set, and not more.
-                const bool tall_vectors = (m < n ? options.right : options.left) != Vectors::none;
+                const Vectors tall_vectors = m < n ? options.right : options.left;
+                const std::int64_t built =
+                    tall_vectors == Vectors::full && scalar.stored_bytes < scalar.bytes
+                        ? std::abs(m - n)
+                        : 0;
                 const std::size_t working_set =
                     team::detail::svd_work_size(std::max(m, n), std::min(m, n), scalar.bytes,
-                                                scalar.real_bytes(), tall_vectors)
+                                                scalar.real_bytes(), tall_vectors != Vectors::none,
+                                                built)
                         .total();
                 ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team, working_set);
               }

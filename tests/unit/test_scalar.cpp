@@ -318,5 +318,29 @@ TYPED_TEST(Numbers, StorageScalarsGoInAndOutOfSlots) {
   EXPECT_EQ(d::from_real<V>(PackOf<R>(3)).im[0], 0);
 }
 
+template <class T>
+void expect_float_lanes() {
+  using V = d::lane_value_t<T, 8>;
+  static_assert(std::is_same_v<V, d::Pack<float, 8>>);
+  static_assert(std::is_same_v<d::lane_value_t<T, 1>, float>);
+  static_assert(std::is_same_v<d::real_t<T>, float> && !d::is_complex_v<T>);
+  V v = d::broadcast<V>(T(3));
+  d::set_slot(v, 1, T(-5));
+  d::set_slot(v, 2, 1 + 0x1p-20f); // is not rounded before it is stored
+  EXPECT_EQ(d::get_slot(v, 0), 3);
+  EXPECT_EQ(d::get_slot(v, 1), -5);
+  EXPECT_EQ(d::get_slot(v, 2), 1 + 0x1p-20f);
+  EXPECT_EQ(static_cast<T>(d::get_slot(v, 2)), 1);
+  float one;
+  d::set_slot(one, 0, T(7));
+  EXPECT_EQ(d::get_slot(one, 0), 7);
+  EXPECT_EQ(d::broadcast<float>(T(7)), 7);
+}
+
+TEST(Scalars16, AreFloatInLanes) {
+  expect_float_lanes<half>();
+  expect_float_lanes<bfloat16>();
+}
+
 } // namespace
 } // namespace shoal::test

@@ -12,14 +12,17 @@
 namespace shoal::detail {
 
 /// alpha or beta of a product: a value that the call was given, or a number in memory that is read
-/// when the work runs, one for all matrices or one for each.
+/// when the work runs, one for all matrices or one for each. T is the scalar of the matrices.
 template <class T>
 struct Coefficient {
-  T value = T(0);
-  const T* data = nullptr; ///< null: the value
+  using Number = arithmetic_t<T>;
+  Number value = Number(0);
+  const Number* data = nullptr; ///< null: the value
   std::int64_t stride = 0;
 
-  KOKKOS_FUNCTION T of(std::int64_t matrix) const { return data ? data[matrix * stride] : value; }
+  KOKKOS_FUNCTION Number of(std::int64_t matrix) const {
+    return data ? data[matrix * stride] : value;
+  }
   /// Whether matrices have coefficients of their own.
   KOKKOS_FUNCTION bool differs() const { return data && stride != 0; }
 };
@@ -30,10 +33,10 @@ inline constexpr bool is_coefficient_view = is_view_of_rank<X, 0>() || is_view_o
 /// X: a number, or a view of rank 0 or 1.
 template <class T, class X>
 Coefficient<T> coefficient(const X& x) {
-  if constexpr (is_view_of_rank<X, 0>()) return {T(0), x.data(), 0};
+  if constexpr (is_view_of_rank<X, 0>()) return {{}, x.data(), 0};
   else if constexpr (is_view_of_rank<X, 1>())
-    return {T(0), x.data(), static_cast<std::int64_t>(x.stride(0))};
-  else return {static_cast<T>(x), nullptr, 0};
+    return {{}, x.data(), static_cast<std::int64_t>(x.stride(0))};
+  else return {static_cast<arithmetic_t<T>>(x), nullptr, 0};
 }
 
 /// Not present where x is a number.

@@ -3,6 +3,7 @@
 #define SHOAL_DETAIL_CONCEPTS_HPP
 
 #include <shoal/config.hpp>
+#include <shoal/half.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <type_traits>
@@ -25,7 +26,8 @@ inline constexpr bool is_supported_space =
 template <class T>
 inline constexpr bool is_supported_scalar =
     std::is_same_v<T, float> || std::is_same_v<T, double> ||
-    std::is_same_v<T, Kokkos::complex<float>> || std::is_same_v<T, Kokkos::complex<double>>;
+    std::is_same_v<T, Kokkos::complex<float>> || std::is_same_v<T, Kokkos::complex<double>> ||
+    std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
 template <class T>
 inline constexpr bool is_complex_scalar = false;
@@ -34,10 +36,13 @@ inline constexpr bool is_complex_scalar<Kokkos::complex<R>> = true;
 
 template <class View>
 using scalar_of = typename View::non_const_value_type;
+template <class View>
+using arithmetic_of = arithmetic_t<scalar_of<View>>;
 
+/// The real type that a scalar is computed with.
 template <class Scalar>
 struct real_of {
-  using type = Scalar;
+  using type = arithmetic_t<Scalar>;
 };
 template <class R>
 struct real_of<Kokkos::complex<R>> {

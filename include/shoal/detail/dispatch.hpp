@@ -19,6 +19,11 @@ namespace shoal::detail {
 template <class Exec>
 BackendLimits backend_limits(const Exec& exec);
 
+template <class T>
+constexpr ScalarSize scalar_size() {
+  return {sizeof(arithmetic_t<T>), is_complex_scalar<T>, sizeof(T)};
+}
+
 template <class Exec, class T>
 void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options,
               const Coefficient<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
@@ -44,7 +49,9 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   X(EXEC, float)                                                                                   \
   X(EXEC, double)                                                                                  \
   X(EXEC, Kokkos::complex<float>)                                                                  \
-  X(EXEC, Kokkos::complex<double>)
+  X(EXEC, Kokkos::complex<double>)                                                                 \
+  X(EXEC, half)                                                                                    \
+  X(EXEC, bfloat16)
 
 #define SHOAL_EXTERN_DISPATCH(EXEC, T)                                                             \
   extern template void run_gemm<EXEC, T>(const EXEC&, const GemmPlan&, const GemmOptions&,         \

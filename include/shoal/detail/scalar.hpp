@@ -3,6 +3,7 @@
 #define SHOAL_DETAIL_SCALAR_HPP
 
 #include <shoal/detail/pack.hpp>
+#include <shoal/half.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
 #include <Kokkos_Core.hpp>
@@ -87,6 +88,10 @@ struct scalar_traits<Kokkos::complex<R>> {
   static constexpr bool is_complex = true;
 };
 
+template <class T>
+  requires is_converted<T>
+struct scalar_traits<T> : scalar_traits<arithmetic_t<T>> {};
+
 /// The real type of a scalar or lane value: float of complex<float>, Pack of Complex<Pack>.
 template <class V>
 using real_t = typename scalar_traits<V>::Real;
@@ -119,11 +124,11 @@ inline constexpr int lane_width = lane_traits<real_t<V>>::width;
 /// The lane value that holds Width matrices' worth of the storage scalar T.
 template <class T, int Width>
 struct lane_value {
-  using type = Pack<T, Width>;
+  using type = Pack<arithmetic_t<T>, Width>;
 };
 template <class T>
 struct lane_value<T, 1> {
-  using type = T;
+  using type = arithmetic_t<T>;
 };
 template <class R, int Width>
 struct lane_value<Kokkos::complex<R>, Width> {
@@ -136,7 +141,8 @@ struct lane_value<Kokkos::complex<R>, 1> {
 template <class T, int Width>
 using lane_value_t = typename lane_value<T, Width>::type;
 
-/// Reads or writes one slot of a lane value as the storage scalar.
+/// Reads or writes one slot of a lane value. What is read has the type of the arithmetic: to be
+/// stored it is cast to the storage scalar, which rounds the 16-bit ones; they widen by themselves.
 template <class R>
   requires std::is_arithmetic_v<R>
 KOKKOS_FUNCTION R get_slot(R v, int) {
@@ -152,11 +158,11 @@ KOKKOS_FUNCTION auto get_slot(const Complex<R>& v, int slot) {
 }
 template <class R>
   requires std::is_floating_point_v<R>
-KOKKOS_FUNCTION void set_slot(R& v, int, R x) {
+KOKKOS_FUNCTION void set_slot(R& v, int, std::type_identity_t<R> x) {
   v = x;
 }
 template <class E, int Width>
-KOKKOS_FUNCTION void set_slot(Pack<E, Width>& v, int slot, E x) {
+KOKKOS_FUNCTION void set_slot(Pack<E, Width>& v, int slot, std::type_identity_t<E> x) {
   v.set(slot, x);
 }
 template <class R>
@@ -169,7 +175,7 @@ KOKKOS_FUNCTION void set_slot(Complex<R>& v, int slot, const Kokkos::complex<num
 template <class V, class T>
 KOKKOS_FUNCTION V broadcast(const T& x) {
   if constexpr (is_complex_v<V>) return V(real_t<V>(x.real()), real_t<V>(x.imag()));
-  else return V(x);
+  else return V(static_cast<number_t<V>>(x));
 }
 
 // --- selection and reduction of truth values
@@ -443,7 +449,7 @@ template <class T>
 KOKKOS_FUNCTION T not_a_number() {
   constexpr number_t<T> nan = std::numeric_limits<number_t<T>>::quiet_NaN();
   if constexpr (is_complex_v<T>) return T(nan, nan);
-  else return nan;
+  else return static_cast<T>(nan);
 }
 
 /// The unit roundoff u: half the distance from 1 to the next number.

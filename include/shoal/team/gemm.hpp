@@ -43,6 +43,7 @@ struct Operand {
 template <int Rows, int Cols, class A, class B, class C, class V>
 KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& beta, const C& c,
                                int row, int col, int m, int n, int k) {
+  using T = std::remove_cvref_t<decltype(c(0, 0))>;
   V sum[Rows][Cols];
   SHOAL_UNROLL
   for (int i = 0; i < Rows; ++i) {
@@ -74,7 +75,7 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
         set_slot(old, 0, c(row + i, col + j));
         v = multiply_add(beta, old, v);
       }
-      c(row + i, col + j) = get_slot(v, 0);
+      c(row + i, col + j) = static_cast<T>(get_slot(v, 0));
     }
   }
 }
@@ -84,6 +85,7 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
 /// C := alpha op(A) op(B) + beta C of one pair of matrices, by all threads of a team; to be called
 /// by all of them.
 ///
+/// \param[in] alpha, beta  of the type that is computed with: float for half and bfloat16
 /// \param[in] a, b    any types with x(i, j) and extent(r): rank-2 views or subviews
 /// \param[in,out] c   m x n; must not overlap a or b; not read where beta is 0
 ///

@@ -27,7 +27,7 @@ namespace detail {
 struct SvdWorkSize {
   std::size_t small;  ///< norms, scales, exchanges: O(n)
   std::size_t square; ///< L and, with left vectors, J: n x n each
-  std::size_t tall;   ///< the copy of A that becomes Q: m x n
+  std::size_t tall;   ///< the copy of A that becomes Q: m x n; and see svd_built_columns
   KOKKOS_FUNCTION std::size_t total() const { return small + square + tall; }
 };
 
@@ -36,16 +36,24 @@ KOKKOS_INLINE_FUNCTION int svd_pitch(int rows) { return rows | 1; }
 
 KOKKOS_INLINE_FUNCTION std::size_t aligned16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
+/// How many of u_cols left vectors complete the n of A's columns and are built in the working set:
+/// those that are rounded where they are stored. Others are built there.
+template <class T>
+KOKKOS_FUNCTION std::int64_t svd_built_columns(std::int64_t n, std::int64_t u_cols) {
+  return is_converted<T> && u_cols > n ? u_cols - n : 0;
+}
+
 /// For m >= n; real_bytes is the size of the real type.
 KOKKOS_INLINE_FUNCTION SvdWorkSize svd_work_size(std::int64_t m, std::int64_t n,
                                                  std::size_t scalar_bytes, std::size_t real_bytes,
-                                                 bool left_vectors) {
+                                                 bool left_vectors,
+                                                 std::int64_t built_columns = 0) {
   const std::size_t rows = static_cast<std::size_t>(m) | 1, cols = static_cast<std::size_t>(n);
   SvdWorkSize size;
   size.small = aligned16(cols * real_bytes * 4) + aligned16(cols * sizeof(int) * 2) +
                aligned16(2 * sizeof(int));
   size.square = aligned16((cols | 1) * cols * scalar_bytes) * (left_vectors ? 2 : 1);
-  size.tall = aligned16(rows * cols * scalar_bytes);
+  size.tall = aligned16(rows * (cols + static_cast<std::size_t>(built_columns)) * scalar_bytes);
   return size;
 }
 
@@ -67,9 +75,9 @@ KOKKOS_FUNCTION lane_value_t<T, 1> to_lane(const T& x) {
   set_slot(v, 0, x);
   return v;
 }
-template <class V>
-KOKKOS_FUNCTION auto to_storage(const V& v) {
-  return get_slot(v, 0);
+template <class T, class V>
+KOKKOS_FUNCTION T to_storage(const V& v) {
+  return static_cast<T>(get_slot(v, 0));
 }
 
 template <class Matrix>
@@ -419,12 +427,23 @@ private:
   KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols,
                                              const R& not_finite) const {
     const Output<MatrixU> out{u};
-    m_crew.for_columns(m_cols, u_cols, [&](int c) {
-      m_crew.for_rows(0, m_rows,
-                      [&](int i) { out.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
+    const auto build = [&](const auto& x, int c) {
+      m_crew.for_rows(0, m_rows, [&](int i) { x.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
       for (int k = m_cols - 1; k >= 0; --k) {
-        reflect_column(out, k, c, m_tau[k]);
-        m_crew.once_a_column([&] { exchange(u(k, c), u(m_row[k], c)); });
+        reflect_column(x, k, c, m_tau[k]);
+        m_crew.once_a_column([&] {
+          const V t = x.get(k, c);
+          x.set(k, c, x.get(m_row[k], c));
+          x.set(m_row[k], c, t);
+        });
+      }
+    };
+    m_crew.for_columns(m_cols, u_cols, [&](int c) {
+      if constexpr (is_converted<T>) {
+        build(m_a, c);
+        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, c, m_a.get(i, c)); });
+      } else {
+        build(out, c);
       }
     });
     m_crew.barrier();
@@ -485,7 +504,7 @@ private:
     m_crew.for_columns(0, vt_rows, [&](int k) {
       const V inverse(R(1) / square_root(norm_of(m_l, 0, m_cols, k)));
       m_crew.for_rows(0, m_cols, [&](int i) {
-        vt(k, m_column[i]) = to_storage(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
+        vt(k, m_column[i]) = to_storage<T>(inverse * conjugate(m_l.get(i, k)) + V(not_finite));
       });
     });
   }
@@ -513,7 +532,7 @@ private:
   struct Output {
     const Target& matrix;
     KOKKOS_FUNCTION V get(int i, int j) const { return to_lane<T>(matrix(i, j)); }
-    KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage(v); }
+    KOKKOS_FUNCTION void set(int i, int j, const V& v) const { matrix(i, j) = to_storage<T>(v); }
 
     struct Entry {
       const Output& out;
@@ -543,16 +562,19 @@ private:
 } // namespace detail
 
 /// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or
-/// elsewhere. About sizeof(T) (m n + n^2 + n^2 with left vectors) + 40 n, with n the smaller
-/// extent.
+/// elsewhere. About sizeof(arithmetic_t<T>) (m n + n^2 + n^2 with left vectors) + 40 n, with n the
+/// smaller extent; m^2 in place of m n for all m vectors of a 16-bit scalar.
 template <class T>
 KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
                                               Vectors left = Vectors::thin,
                                               Vectors right = Vectors::thin) {
   const bool tall = m >= n;
-  return detail::svd_work_size(tall ? m : n, tall ? n : m, sizeof(T),
-                               sizeof(shoal::detail::real_t<T>),
-                               (tall ? left : right) != Vectors::none)
+  const std::int64_t rows = tall ? m : n, cols = tall ? n : m;
+  const Vectors of_rows = tall ? left : right;
+  const std::int64_t built =
+      of_rows == Vectors::full ? detail::svd_built_columns<T>(cols, rows) : 0;
+  return detail::svd_work_size(rows, cols, sizeof(arithmetic_t<T>),
+                               sizeof(shoal::detail::real_t<T>), of_rows != Vectors::none, built)
       .total();
 }
 
@@ -560,7 +582,8 @@ KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
 ///
 /// \param[in]  a   m x n, any type with a(i, j) and extent(r): a rank-2 view or subview
 /// \param[out] u   left vectors in columns: m x min(m, n) or m x m; not looked at if left is none
-/// \param[out] s   values, by s(k), largest first; extent(0) of them
+/// \param[out] s   values, by s(k), largest first; extent(0) of them; real numbers of the type that
+///                 is computed with: float for half and bfloat16
 /// \param[out] vt  conjugate right vectors in rows: min(m, n) x n or n x n; not looked at if right
 /// is none
 /// \param      scratch  \ref svd_scratch_bytes bytes, aligned to 16, shared by the team. It may be
@@ -579,8 +602,8 @@ KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u
   const int m = tall ? rows : cols, n = tall ? cols : rows;
   const Vectors of_m = tall ? options.left : options.right;
   const Vectors of_n = tall ? options.right : options.left;
-  const auto size = detail::svd_work_size(m, n, sizeof(T), sizeof(shoal::detail::real_t<T>),
-                                          of_m != Vectors::none);
+  const auto size = detail::svd_work_size(m, n, sizeof(arithmetic_t<T>),
+                                          sizeof(shoal::detail::real_t<T>), of_m != Vectors::none);
   char* const small = static_cast<char*>(scratch);
   detail::Svd<T, detail::TeamCrew<Member>> work({member}, m, n, of_m != Vectors::none, small,
                                                 small + size.small,
