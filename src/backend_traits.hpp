@@ -19,6 +19,7 @@ namespace shoal::detail {
 ///  - lane_threads: the bound on the team size of the lane kernels;
 ///  - group_lanes: the bound on the lanes of a team of the group SVD, 0: none;
 ///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
+///  - svd_vector_bytes: size of the registers of the vector kernel of svd, 0: there is none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of
 ///  gemm, 0: there is no such kernel;
 ///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies

@@ -26,6 +26,7 @@ struct backend_traits<Kokkos::Cuda> {
 
   static constexpr int group_lanes = cuda_tuning::group_lanes;
   static constexpr int tile_threads = cuda_tuning::tile_team_size;
+  static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
   template <class T, int Tile>

@@ -14,6 +14,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.lane_runs = openmp_tuning::lane_runs;
   limits.register_columns = openmp_tuning::register_columns;
   limits.lane_columns = openmp_tuning::lane_columns;
+  limits.lane_matrix_bytes = openmp_tuning::lane_matrix_bytes;
   limits.lane_scratch_bytes = openmp_tuning::lane_scratch_bytes;
   limits.tile_team_size = std::min(exec.concurrency(), openmp_tuning::tile_team_size);
   limits.tile_scratch_bytes = openmp_tuning::scratch_bytes;

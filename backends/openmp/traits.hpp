@@ -18,7 +18,7 @@ struct backend_traits<Kokkos::OpenMP> {
   static constexpr std::size_t lane_register_bytes = ~std::size_t(0); // the stack takes the rest
   static constexpr int register_columns = openmp_tuning::register_columns;
   static constexpr int constant_columns = openmp_tuning::register_columns;
-  static constexpr std::size_t lane_matrix_bytes = ~std::size_t(0);
+  static constexpr std::size_t lane_matrix_bytes = openmp_tuning::lane_matrix_bytes;
   static constexpr int run_time_columns = openmp_tuning::lane_columns;
   /// Level 0 is 32 KiB there, whatever the caches are.
   static constexpr int scratch_level = 1;
@@ -26,6 +26,7 @@ struct backend_traits<Kokkos::OpenMP> {
 
   static constexpr int group_lanes = 0;
   static constexpr int tile_threads = 0;
+  static constexpr int svd_vector_bytes = openmp_tuning::vector_bytes;
   static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
   static constexpr int gemm_registers = openmp_tuning::gemm_registers;
   template <class, int>

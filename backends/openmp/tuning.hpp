@@ -14,10 +14,14 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int lane_runs = 16;
 /// Most columns of the lane SVD that are unrolled, and are known at compile time.
 inline constexpr int register_columns = 4;
-/// Most columns of the lane SVD. Beyond, a pack of matrices leaves the second-level cache.
-inline constexpr int lane_columns = 64;
-/// Most scratch of a lane team: a share of a core's second-level cache.
-inline constexpr std::size_t lane_scratch_bytes = 1u << 20;
+/// Most columns of the lane SVD, and the largest n x n matrix: beyond, the vector kernel is faster
+/// (float: lane 17 and 36 us for 20 and 24 columns, vector 19 and 22; double: lane 8.4 and 18 us
+/// for 12 and 16 columns, vector 7.9 and 15).
+inline constexpr int lane_columns = 20;
+inline constexpr std::size_t lane_matrix_bytes = 1600;
+/// Most scratch of a lane team: about a core's first-level cache (float: lane 27 us for 100 x 16,
+/// which would need 76 KB, vector 17).
+inline constexpr std::size_t lane_scratch_bytes = 56u << 10;
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
 /// The vector kernel of gemm: bytes and number of the vector registers that the compiler may use.

@@ -88,11 +88,12 @@ struct BackendLimits {
   int tile_team_size = 1;
   std::size_t tile_scratch_bytes = 0;
   int tile = 0;
-  /// The vector kernel of gemm: whether there is one, which is then preferred to the others; bytes
-  /// of its vectors; bytes
-  /// of operands that a team is to work through; most bytes of a staged panel of B; from how many
-  /// bytes of B on it is staged in any case; and the edge of the blocks of C of large products.
+  /// Whether there are vector kernels: that of gemm is then preferred to all others, that of svd
+  /// to those but the lane kernel.
   bool vector_preferred = false;
+  /// The vector kernel of gemm: bytes of its vectors; bytes of operands that a team is to work
+  /// through; most bytes of a staged panel of B; from how many bytes of B on it is staged in any
+  /// case; and the edge of the blocks of C of large products.
   int gemm_vector_bytes = 0;
   std::size_t vector_team_bytes = 0;
   std::size_t vector_panel_bytes = 0;

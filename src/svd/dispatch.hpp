@@ -6,6 +6,7 @@
 #include "src/svd/group_kernel.hpp"
 #include "src/svd/lane_kernel.hpp"
 #include "src/svd/team_kernel.hpp"
+#include "src/svd/vector_kernel.hpp"
 
 #include <shoal/detail/dispatch.hpp>
 
@@ -45,7 +46,8 @@ void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& optio
 
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
 /// vectors) of the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with,
-/// without) where the backend has them; 1 of the group and 1 of the team kernel.
+/// without) where the backend has them; 1 of the group and 1 of the team kernel; 1 of the vector
+/// kernel where the backend has it.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
@@ -57,6 +59,15 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
     launch<0>("shoal::svd::team", exec, plan,
               TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
     return;
+  }
+  if constexpr (backend_traits<Exec>::svd_vector_bytes > 0) {
+    if (plan.path == SvdPath::vector) {
+      const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
+      auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+      launch<0>("shoal::svd::vector", exec, plan,
+                VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
+      return;
+    }
   }
   if (plan.path == SvdPath::group)
     return launch<backend_traits<Exec>::group_lanes>(

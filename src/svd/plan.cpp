@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/lane_tile.hpp"
 #include "src/plan_support.hpp"
+#include "src/svd/vector_svd.hpp"
 
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
@@ -107,6 +108,17 @@ void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   }
 }
 
+void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  plan.path = SvdPath::vector;
+  plan.team_size = plan.vector_length = plan.matrices_per_team = 1;
+  plan.league_size = std::min(p.batch, limits.teams_at_once);
+  const int width = limits.lane_width(p.scalar.real_bytes());
+  const std::size_t bytes = VectorSvdSize(p.m, p.n, width, p.left).lane_values() * p.scalar.bytes *
+                            static_cast<std::size_t>(width);
+  if (bytes <= limits.scratch_bytes) plan.scratch_bytes = bytes;
+  else plan.workspace_bytes_per_team = bytes + scratch_alignment; // workspaces start anywhere
+}
+
 } // namespace
 
 SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& limits,
@@ -143,8 +155,13 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
              " bytes, the scratch of a team");
     break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
+  case SvdPath::vector:
+    if (!limits.vector_preferred) refuse("a CPU");
+    plan_vector(plan, problem, limits);
+    break;
   case SvdPath::automatic:
     if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
+    else if (limits.vector_preferred) plan_vector(plan, problem, limits);
     else if (n > limits.group_columns || !plan_group(plan, problem, limits))
       plan_team(plan, problem, limits);
     break;

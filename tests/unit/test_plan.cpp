@@ -49,8 +49,9 @@ BackendLimits cpu() {
   BackendLimits x;
   x.vector_bytes = 32;
   x.lane_runs = 16;
-  x.lane_columns = 64;
-  x.lane_scratch_bytes = 1 << 20;
+  x.lane_columns = 20;
+  x.lane_matrix_bytes = 1600;
+  x.lane_scratch_bytes = 56 << 10;
   x.teams_at_once = 8;
   x.scratch_bytes = 1 << 20;
   x.group_scratch_bytes = 1 << 20;
@@ -245,7 +246,20 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_EQ(plan.workspace_bytes(), 0u);
                 ASSERT_LE(plan.team_size * plan.vector_length, limits.group_lanes);
                 ASSERT_LE(std::min(m, n), limits.group_columns);
+              } else if (plan.path == SvdPath::vector) {
+                ASSERT_TRUE(limits.vector_preferred);
+                ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
+                ASSERT_LE(plan.league_size, limits.teams_at_once);
+                ASSERT_EQ(plan.team_size, 1);
+                // A, L and, with left vectors, J at least, in one or the other.
+                const bool tall_vectors = (m < n ? options.right : options.left) != Vectors::none;
+                const auto tall = static_cast<std::size_t>(std::max(m, n));
+                const auto wide = static_cast<std::size_t>(std::min(m, n));
+                ASSERT_EQ(plan.scratch_bytes == 0, plan.workspace_bytes_per_team > 0);
+                ASSERT_GE(plan.scratch_bytes + plan.workspace_bytes_per_team,
+                          scalar.bytes * wide * (tall + (tall_vectors ? 2 : 1) * wide));
               } else {
+                ASSERT_FALSE(limits.vector_preferred);
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);
                 // Scratch and workspace together hold the working set, and not more.
@@ -306,6 +320,17 @@ TEST(SvdPlan, TheMainCaseRunsOnTheLaneKernel) {
     EXPECT_EQ(plan_svd({8000, 15, 3}, scalar, cpu(), {}).path, SvdPath::lane);
     EXPECT_EQ(plan_svd({8000, 3, 15}, scalar, gpu(), {}).path, SvdPath::lane);
   }
+}
+
+TEST(SvdPlan, LargerMatricesRunOnTheVectorKernelWhereThereIsOne) {
+  for (const ScalarSize& scalar : scalars)
+    for (const SvdShape& shape : {SvdShape{1000, 32, 32}, SvdShape{1000, 21, 500},
+                                  SvdShape{1000, 512, 8}, SvdShape{1000, 300, 300}}) {
+      EXPECT_EQ(plan_svd(shape, scalar, cpu(), {}).path, SvdPath::vector);
+      SvdOptions options;
+      options.path = SvdPath::vector;
+      EXPECT_THROW(plan_svd(shape, scalar, gpu(), options), shoal::invalid_argument);
+    }
 }
 
 TEST(Plans, CompareAndPrint) {

@@ -117,6 +117,36 @@ TYPED_TEST(Numbers, MasksAnyOfAndSwapWhere) {
   EXPECT_EQ(x, 2);
 }
 
+template <int Bit, class P>
+void expect_flips_and_trades(const P& a, const P& b) {
+  const P flipped = d::flip_slots<Bit>(a);
+  P x = a, y = b;
+  d::trade_slots<Bit>(x, y);
+  for (int s = 0; s < P::width; ++s) {
+    EXPECT_EQ(flipped[s], a[s ^ Bit]);
+    EXPECT_EQ(x[s], s & Bit ? b[s ^ Bit] : a[s]);
+    EXPECT_EQ(y[s], s & Bit ? b[s] : a[s ^ Bit]);
+  }
+}
+
+TYPED_TEST(Numbers, SlotsFlipTradePutAndSpread) {
+  using R = TypeParam;
+  PackOf<R> a(0), b(0);
+  for (int s = 0; s < width<R>; ++s) {
+    a.set(s, R(s + 1));
+    b.set(s, R(-s - 1));
+  }
+  expect_flips_and_trades<1>(a, b);
+  expect_flips_and_trades<width<R> / 2>(a, b);
+  PackOf<R> x = a;
+  d::put_slot<1>(x, b);
+  const PackOf<R> spread = d::spread_slot(a, 1);
+  for (int s = 0; s < width<R>; ++s) {
+    EXPECT_EQ(x[s], s == 1 ? b[1] : a[s]);
+    EXPECT_EQ(spread[s], a[1]);
+  }
+}
+
 TYPED_TEST(Numbers, ExponentIsFloorOfLog2) {
   using R = TypeParam;
   using L = std::numeric_limits<R>;

@@ -98,9 +98,22 @@ template <class To, class From, int Width>
 KOKKOS_FUNCTION To vector_bit_cast(const ArrayVector<From, Width>& x) {
   return Kokkos::bit_cast<To>(x);
 }
-template <class E, int Width>
-KOKKOS_FUNCTION ArrayVector<E, Width> vector_exchange(const ArrayVector<E, Width>& x) {
-  return ArrayVector<E, Width>::make([&](int i) { return x.e[i ^ 1]; });
+template <int Distance, class E, int Width>
+KOKKOS_FUNCTION ArrayVector<E, Width> vector_flip(const ArrayVector<E, Width>& x) {
+  return ArrayVector<E, Width>::make([&](int i) { return x.e[i ^ Distance]; });
+}
+template <int Bit, class E, int Width>
+KOKKOS_FUNCTION void vector_trade(ArrayVector<E, Width>& a, ArrayVector<E, Width>& b) {
+  for (int i = 0; i < Width; ++i) {
+    if (i & Bit) continue;
+    const E x = a.e[i | Bit];
+    a.e[i | Bit] = b.e[i];
+    b.e[i] = x;
+  }
+}
+template <int Slot, class E, int Width>
+KOKKOS_FUNCTION void vector_put(ArrayVector<E, Width>& x, const ArrayVector<E, Width>& y) {
+  x.e[Slot] = y.e[Slot];
 }
 
 #else
@@ -124,13 +137,34 @@ template <class To, class From>
 To vector_bit_cast(const From& x) {
   return (To)x;
 }
-template <class V, int... Slots>
-V vector_exchange(const V& x, std::integer_sequence<int, Slots...>) {
-  return __builtin_shufflevector(x, x, (Slots ^ 1)...);
+/// f of the numbers of slots, as a pack of arguments.
+template <class V, class F>
+auto with_slots(const F& f) {
+  return [&]<int... Slots>(std::integer_sequence<int, Slots...>) {
+    return f.template operator()<Slots...>();
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(V{}[0]))>());
 }
-template <class E, int Width, class V>
-V vector_exchange(const V& x) {
-  return vector_exchange(x, std::make_integer_sequence<int, Width>());
+template <int Distance, class V>
+V vector_flip(const V& x) {
+  return with_slots<V>(
+      [&]<int... Slots>() { return __builtin_shufflevector(x, x, (Slots ^ Distance)...); });
+}
+template <int Bit, class V>
+void vector_trade(V& a, V& b) {
+  with_slots<V>([&]<int... Slots>() {
+    const V first = __builtin_shufflevector(
+        a, b, (Slots & Bit ? static_cast<int>(sizeof...(Slots)) + (Slots ^ Bit) : Slots)...);
+    b = __builtin_shufflevector(
+        a, b, (Slots & Bit ? static_cast<int>(sizeof...(Slots)) + Slots : Slots ^ Bit)...);
+    a = first;
+  });
+}
+template <int Slot, class V>
+void vector_put(V& x, const V& y) {
+  with_slots<V>([&]<int... Slots>() {
+    x = __builtin_shufflevector(
+        x, y, (Slots == Slot ? static_cast<int>(sizeof...(Slots)) + Slots : Slots)...);
+  });
 }
 
 #endif
@@ -201,10 +235,29 @@ struct Pack {
   friend KOKKOS_FUNCTION Mask operator==(const Pack& a, const Pack& b) { return Mask(a.v == b.v); }
 };
 
+/// Slot i ^ Distance of x in each slot i. Distance is a power of two less than the width.
+template <int Distance, class E, int Width>
+KOKKOS_FUNCTION Pack<E, Width> flip_slots(const Pack<E, Width>& x) {
+  return vector_flip<Distance>(x.v);
+}
+
 /// Slots 0 and 1 exchanged, 2 and 3, and so on; the width is even.
 template <class E, int Width>
 KOKKOS_FUNCTION Pack<E, Width> exchange_neighbours(const Pack<E, Width>& x) {
-  return vector_exchange<E, Width>(x.v);
+  return flip_slots<1>(x);
+}
+
+/// The slots of a whose number has the bit against the slots of b that have not: a matrix of two
+/// by two blocks transposed.
+template <int Bit, class E, int Width>
+KOKKOS_FUNCTION void trade_slots(Pack<E, Width>& a, Pack<E, Width>& b) {
+  vector_trade<Bit>(a.v, b.v);
+}
+
+/// x[Slot] = y[Slot]
+template <int Slot, class E, int Width>
+KOKKOS_FUNCTION void put_slot(Pack<E, Width>& x, const Pack<E, Width>& y) {
+  vector_put<Slot>(x.v, y.v);
 }
 
 } // namespace shoal::detail

@@ -171,6 +171,31 @@ KOKKOS_FUNCTION void set_slot(Complex<R>& v, int slot, const Kokkos::complex<num
   set_slot(v.im, slot, x.imag());
 }
 
+/// Slot i ^ Distance in each slot i, and so on as of packs.
+template <int Distance, class R>
+KOKKOS_FUNCTION Complex<R> flip_slots(const Complex<R>& x) {
+  return {flip_slots<Distance>(x.re), flip_slots<Distance>(x.im)};
+}
+template <int Bit, class R>
+KOKKOS_FUNCTION void trade_slots(Complex<R>& a, Complex<R>& b) {
+  trade_slots<Bit>(a.re, b.re);
+  trade_slots<Bit>(a.im, b.im);
+}
+template <int Slot, class R>
+KOKKOS_FUNCTION void put_slot(Complex<R>& x, const Complex<R>& y) {
+  put_slot<Slot>(x.re, y.re);
+  put_slot<Slot>(x.im, y.im);
+}
+/// One slot of a lane value in every slot.
+template <class E, int Width>
+KOKKOS_FUNCTION Pack<E, Width> spread_slot(const Pack<E, Width>& x, int slot) {
+  return Pack<E, Width>(E(x.v[slot]));
+}
+template <class R>
+KOKKOS_FUNCTION Complex<R> spread_slot(const Complex<R>& x, int slot) {
+  return {spread_slot(x.re, slot), spread_slot(x.im, slot)};
+}
+
 /// The storage scalar x in every slot.
 template <class V, class T>
 KOKKOS_FUNCTION V broadcast(const T& x) {
@@ -200,8 +225,13 @@ KOKKOS_FUNCTION Complex<Pack<E, Width>> select(const PackMask<I, Width>& m,
 KOKKOS_INLINE_FUNCTION bool any_of(bool m) { return m; }
 template <class I, int Width>
 KOKKOS_FUNCTION bool any_of(const PackMask<I, Width>& m) {
-  I all = 0;
-  for (int i = 0; i < Width; ++i) all |= m.v[i];
+  // In words: there are fewer of them than slots, or as many.
+  struct Words {
+    std::uint64_t word[sizeof(m.v) / sizeof(std::uint64_t)];
+  };
+  const auto words = Kokkos::bit_cast<Words>(m.v);
+  std::uint64_t all = 0;
+  for (const std::uint64_t word : words.word) all |= word;
   return all != 0;
 }
 
