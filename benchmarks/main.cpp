@@ -21,7 +21,7 @@ namespace {
 using namespace bench;
 
 struct Options {
-  bool tiny = false, full = false, list = false;
+  bool tiny = false, full = false, list = false, hazards = false;
   std::string filter, rivals, json;
   double seconds = 0.25;
 
@@ -105,6 +105,7 @@ bool run(const Options& options) {
   Settings settings;
   settings.seconds = options.seconds;
   settings.timed_once = options.tiny;
+  settings.hazards = options.hazards;
   // Twice a GPU's cache. A CPU's last level may be shared with others and larger than it is of use
   // to go round.
   settings.rotation_bytes =
@@ -148,6 +149,7 @@ int main(int argc, char* argv[]) {
   app.add_flag("--list", options.list, "Print the names of the rows");
   app.add_option("--filter", options.filter, "Rows whose name matches this regular expression");
   app.add_option("--rivals", options.rivals, "Implementations whose name matches this one");
+  app.add_flag("--hazards", options.hazards, "Run also rivals that could end the whole run");
   app.add_option("--json", options.json, "Write everything to this file too");
   app.add_option("--seconds", options.seconds, "Timed seconds for each implementation and row")
       ->capture_default_str();
