@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kokkos Kernels: its host call BatchedGemm, its functors SerialGemm, TeamGemm and TeamVectorGemm inside a
-// Kokkos kernel as their users write one, and SerialSVD, the only SVD that it has for batches. All of them on
-// row-major matrices, and on the default instance of the execution space, which is the one that is timed:
-// BatchedGemm takes no other.
+// Kokkos Kernels: its host call BatchedGemm, its functors SerialGemm, TeamGemm and TeamVectorGemm
+// inside a Kokkos kernel as their users write one, and SerialSVD, the only SVD that it has for
+// batches. All of them on row-major matrices, and on the default instance of the execution space,
+// which is the one that is timed: BatchedGemm takes no other.
 #include "benchmarks/rivals/rival.hpp"
 
 #include <KokkosBatched_Gemm_Decl.hpp>
@@ -19,8 +19,8 @@ namespace {
 
 using Space = Kokkos::DefaultExecutionSpace;
 using Member = Kokkos::TeamPolicy<Space>::member_type;
-using KokkosBatched::Trans;
 using KokkosBatched::Algo;
+using KokkosBatched::Trans;
 
 template <class T>
 using KokkosScalar = std::conditional_t<is_complex<T>, Kokkos::complex<Real<T>>, T>;
@@ -62,9 +62,9 @@ struct HostCall {
   template <class S>
   static void run(const Product<S>& p) {
     KokkosBatched::BatchedGemmHandle handle(KokkosBatched::BaseHeuristicAlgos::SQUARE);
-    const int status =
-        KokkosBatched::BatchedGemm<Trans::NoTranspose, Trans::NoTranspose,
-                                   KokkosBatched::BatchLayout::Left>(&handle, S(1), p.a, p.b, S(0), p.c);
+    const int status = KokkosBatched::BatchedGemm<Trans::NoTranspose, Trans::NoTranspose,
+                                                  KokkosBatched::BatchLayout::Left>(
+        &handle, S(1), p.a, p.b, S(0), p.c);
     if (status != 0) throw std::runtime_error("BatchedGemm: status " + std::to_string(status));
   }
 };
@@ -100,7 +100,8 @@ struct OneTeam {
   static constexpr const char* name = "TeamGemm";
   template <class S>
   static void run(const Product<S>& p) {
-    using Gemm = KokkosBatched::TeamGemm<Member, Trans::NoTranspose, Trans::NoTranspose, Algo::Gemm::Blocked>;
+    using Gemm = KokkosBatched::TeamGemm<Member, Trans::NoTranspose, Trans::NoTranspose,
+                                         Algo::Gemm::Blocked>;
     Kokkos::parallel_for("bench::TeamGemm",
                          Kokkos::TeamPolicy<Space>(p.c.extent_int(0), Kokkos::AUTO),
                          TeamKernel<S, Gemm>{p});
@@ -110,7 +111,8 @@ struct OneTeamOfVectors {
   static constexpr const char* name = "TeamVectorGemm";
   template <class S>
   static void run(const Product<S>& p) {
-    using Gemm = KokkosBatched::TeamVectorGemm<Member, Trans::NoTranspose, Trans::NoTranspose, Algo::Gemm::Unblocked>; // has no other
+    using Gemm = KokkosBatched::TeamVectorGemm<Member, Trans::NoTranspose, Trans::NoTranspose,
+                                               Algo::Gemm::Unblocked>; // has no other
     Kokkos::parallel_for("bench::TeamVectorGemm",
                          Kokkos::TeamPolicy<Space>(p.c.extent_int(0), Kokkos::AUTO, Kokkos::AUTO),
                          TeamKernel<S, Gemm>{p});
@@ -129,9 +131,8 @@ GemmRival<T> gemm_rival(const std::string& version) {
     return s.batch > std::numeric_limits<int>::max() ? "takes fewer than 2^31 matrices" : "";
   };
   rival.prepare = [](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
-    return [shape, &sets](int i) {
-      Way::run(product_of(shape, sets[static_cast<std::size_t>(i)]));
-    };
+    return
+        [shape, &sets](int i) { Way::run(product_of(shape, sets[static_cast<std::size_t>(i)])); };
   };
   return rival;
 }
@@ -151,10 +152,11 @@ struct SvdKernel {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto si = Kokkos::subview(s, i, Kokkos::ALL);
     const auto wi = Kokkos::subview(work, i, Kokkos::ALL);
-    info(i) = vectors ? KokkosBatched::SerialSVD::invoke(KokkosBatched::SVD_USV_Tag(), matrix(a, i),
-                                                         matrix(u, i), si, matrix(vt, i), wi, R(0), most)
-                      : KokkosBatched::SerialSVD::invoke(KokkosBatched::SVD_S_Tag(), matrix(a, i), si,
-                                                         wi, R(0), most);
+    info(i) =
+        vectors ? KokkosBatched::SerialSVD::invoke(KokkosBatched::SVD_USV_Tag(), matrix(a, i),
+                                                   matrix(u, i), si, matrix(vt, i), wi, R(0), most)
+                : KokkosBatched::SerialSVD::invoke(KokkosBatched::SVD_S_Tag(), matrix(a, i), si, wi,
+                                                   R(0), most);
   }
 };
 
@@ -171,8 +173,8 @@ SvdRival<T> serial_svd(const std::string& version) {
     rival.overwrites_input = true;
     rival.full_vectors = true; // it has no thin form
     rival.refusal = [](const SvdShape& s) {
-      const double gigabytes = 1e-9 * sizeof(T) * static_cast<double>(s.batch) * std::max(s.m, s.n) *
-                               std::max(s.m, s.n);
+      const double gigabytes =
+          1e-9 * sizeof(T) * static_cast<double>(s.batch) * std::max(s.m, s.n) * std::max(s.m, s.n);
       return gigabytes > 4 ? "would store " + std::to_string(static_cast<int>(gigabytes)) +
                                  " GB of full vectors: it has no thin form"
                            : std::string();
@@ -182,14 +184,16 @@ SvdRival<T> serial_svd(const std::string& version) {
     rival.prepare = [](const SvdShape& shape, const std::vector<SvdArrays<T>>& sets) {
       const int m = shape.m, n = shape.n, k = std::min(m, n);
       const std::int64_t batch = shape.batch;
-      const Kokkos::View<T**, Kokkos::LayoutRight, Space> work("bench::work", batch, std::max(m, n));
+      const Kokkos::View<T**, Kokkos::LayoutRight, Space> work("bench::work", batch,
+                                                               std::max(m, n));
       return [=, &sets](int i) {
         const auto& x = sets[static_cast<std::size_t>(i)];
-        Kokkos::parallel_for(
-            "bench::SerialSVD", Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, batch),
-            SvdKernel<T>{batch_of(x.a, batch, m, n), batch_of(x.u, batch, m, m), Rows<T>(x.s, batch, k),
-                         batch_of(x.right, batch, n, n), work, Info(x.info, batch), shape.vectors,
-                         most_steps(shape)});
+        Kokkos::parallel_for("bench::SerialSVD",
+                             Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, batch),
+                             SvdKernel<T>{batch_of(x.a, batch, m, n), batch_of(x.u, batch, m, m),
+                                          Rows<T>(x.s, batch, k), batch_of(x.right, batch, n, n),
+                                          work, Info(x.info, batch), shape.vectors,
+                                          most_steps(shape)});
       };
     };
   }
