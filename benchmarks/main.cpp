@@ -52,7 +52,11 @@ Row row_of(const Case& c) {
     row.bytes = size * (m * k + k * n + m * n);
     row.flops = (complex ? 8 : 2) * m * n * k;
   } else {
-    const double values = std::min(m, n);
+    const double values = std::min(m, n), longer = std::max(m, n);
+    // What Golub and Kahan's algorithm takes (Golub and Van Loan, Matrix Computations, 8.6.3).
+    row.flops = (complex ? 4 : 1) *
+                (c.vectors ? 14 * longer * values * values + 8 * values * values * values
+                           : 4 * longer * values * values - 4. / 3 * values * values * values);
     row.bytes = size * (m * n + (c.vectors ? m * values + values * n : 0)) +
                 size / (complex ? 2 : 1) * values;
   }
@@ -115,6 +119,8 @@ bool run(const Options& options) {
   result.copy_bytes_per_second = meter.copy_rate(options.tiny            ? 1e6
                                                  : result.machine.is_gpu ? 4e9
                                                                          : 1e9);
+  if (const std::string clocks = clocks_now(); !clocks.empty())
+    result.machine.details.emplace_back("clocks after the copy", clocks);
   print_heading(result);
 
   const auto f32 = all_rivals<float>(exec, options.scope());

@@ -40,7 +40,7 @@ struct Row {
   double condition = 1; ///< by graded columns
   int calls = 1;        ///< queued one after another within the time
   double bytes = 0;     ///< of one matrix's arrays, each counted once
-  double flops = 0;     ///< of one product; 0 for svd
+  double flops = 0;     ///< of one matrix; of svd nominal, the same for every algorithm
   std::vector<Entry> entries;
 };
 
