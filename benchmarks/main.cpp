@@ -22,7 +22,7 @@ using namespace bench;
 
 struct Options {
   bool tiny = false, full = false, list = false, hazards = false;
-  std::string filter, rivals, json;
+  std::string filter, rivals, json, command = "shoal_bench";
   double seconds = 0.25;
 
   Scope scope() const { return tiny ? Scope::tiny : full ? Scope::full : Scope::selection; }
@@ -95,6 +95,7 @@ bool run(const Options& options) {
   result.machine = describe_machine();
   result.space = Exec::name();
   result.threads = exec.concurrency();
+  result.command = options.command;
   result.date = now();
   result.load = load_average();
   result.scope = options.tiny ? "tiny" : options.full ? "full" : "selection";
@@ -160,6 +161,7 @@ int main(int argc, char* argv[]) {
   app.add_option("--seconds", options.seconds, "Timed seconds for each implementation and row")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  for (int i = 1; i < argc; ++i) options.command += std::string(" ") + argv[i];
 
   const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {

@@ -190,15 +190,11 @@ void print_row(const Run& run, const Row& row) {
 }
 
 void write_json(const Run& run, const std::string& file) {
-  json out = {{"program", "shoal_bench"},
-              {"shoal", SHOAL_VERSION_STRING},
-              {"date", run.date},
-              {"scope", run.scope},
-              {"space", run.space},
-              {"threads", run.threads},
-              {"load", run.load},
-              {"compiler", compiler()},
-              {"copy_gb_per_s", run.copy_bytes_per_second * 1e-9}};
+  json out = {{"program", "shoal_bench"}, {"shoal", SHOAL_VERSION_STRING},
+              {"date", run.date},         {"command", run.command},
+              {"scope", run.scope},       {"space", run.space},
+              {"threads", run.threads},   {"load", run.load},
+              {"compiler", compiler()},   {"copy_gb_per_s", run.copy_bytes_per_second * 1e-9}};
   out["machine"]["device"] = run.machine.device;
   out["machine"]["is_gpu"] = run.machine.is_gpu;
   for (const auto& [name, value] : run.machine.details) out["machine"]["details"][name] = value;

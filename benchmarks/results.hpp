@@ -49,8 +49,9 @@ struct Run {
   std::string space;
   std::string date;
   int threads = 0;
-  double load = 0;   ///< of the host before the run: others that work disturb a CPU's figures
-  std::string scope; ///< tiny, selection or full
+  double load = 0;     ///< of the host before the run: others that work disturb a CPU's figures
+  std::string command; ///< that measures it again
+  std::string scope;   ///< tiny, selection or full
   double copy_bytes_per_second = 0;
   std::vector<Row> rows;
 };

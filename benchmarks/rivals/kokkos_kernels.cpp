@@ -22,6 +22,9 @@ using Member = Kokkos::TeamPolicy<Space>::member_type;
 using KokkosBatched::Algo;
 using KokkosBatched::Trans;
 
+constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible;
+
 template <class T>
 using KokkosScalar = std::conditional_t<is_complex<T>, Kokkos::complex<Real<T>>, T>;
 template <class S>
@@ -128,6 +131,8 @@ GemmRival<T> gemm_rival(const std::string& version) {
   rival.refusal = [](const GemmShape& s) -> std::string {
     if (std::is_same_v<Way, HostCall> && s.m != s.n)
       return "its heuristic throws where C is not square";
+    if (s.batch == 1 && (on_host || !std::is_same_v<Way, HostCall>))
+      return "not run: a single product would be the work of one thread or one team";
     return s.batch > std::numeric_limits<int>::max() ? "takes fewer than 2^31 matrices" : "";
   };
   rival.prepare = [](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
@@ -179,7 +184,7 @@ SvdRival<T> serial_svd(const std::string& version) {
                                  " GB of full vectors: it has no thin form"
                            : std::string();
     };
-    if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space::memory_space>::accessible)
+    if (!on_host)
       rival.hazard = "ended in an illegal address on an H200 (4.7.99), and with it the whole run";
     rival.prepare = [](const SvdShape& shape, const std::vector<SvdArrays<T>>& sets) {
       const int m = shape.m, n = shape.n, k = std::min(m, n);

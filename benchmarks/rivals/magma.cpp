@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// MAGMA 2.10 or later: gesvj_batched_strided (one-sided Jacobi) and gesvj_qr_batched (after a QR), both through
-// their expert interface with workspace outside the timing, and gemm_batched_strided.
+// MAGMA 2.10 or later: gesvj_batched_strided (one-sided Jacobi) and gesvj_qr_batched (after a QR),
+// both through their expert interface with workspace outside the timing, and gemm_batched_strided.
 #include "benchmarks/rivals/cuda_support.hpp"
 
 #include <magma_v2.h>
@@ -10,7 +10,8 @@ namespace bench {
 namespace {
 
 void check(magma_int_t status, const char* call) {
-  if (status != 0) throw std::runtime_error(std::string(call) + ": status " + std::to_string(status));
+  if (status != 0)
+    throw std::runtime_error(std::string(call) + ": status " + std::to_string(status));
 }
 
 /// The functions of one scalar.
@@ -53,7 +54,8 @@ magma_vec_t job(const SvdShape& shape) { return shape.vectors ? MagmaSomeVec : M
 
 /// Offsets into its arrays are ints.
 std::string too_large(std::int64_t elements) {
-  return elements > std::numeric_limits<int>::max() ? "takes arrays of fewer than 2^31 elements" : "";
+  return elements > std::numeric_limits<int>::max() ? "takes arrays of fewer than 2^31 elements"
+                                                    : "";
 }
 
 template <class T>
@@ -90,13 +92,15 @@ SvdRival<T> jacobi(const Queue& queue, const std::string& version) {
 
 /// Arrays of pointers to the matrices of each set.
 template <class T>
-std::shared_ptr<T*> pointers(const std::vector<T*>& first, std::int64_t batch, std::int64_t stride) {
+std::shared_ptr<T*> pointers(const std::vector<T*>& first, std::int64_t batch,
+                             std::int64_t stride) {
   std::vector<T*> host;
   for (T* const p : first)
     for (std::int64_t j = 0; j < batch; ++j) host.push_back(p ? p + j * stride : nullptr);
   const auto device = device_memory<T*>(host.size());
-  check_cuda(cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
-             "cudaMemcpy");
+  check_cuda(
+      cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
+      "cudaMemcpy");
   return device;
 }
 
@@ -118,10 +122,10 @@ SvdRival<T> jacobi_after_qr(const Queue& queue, const std::string& version) {
                v = pointers(first_v, batch, n * k);
     const auto s = pointers(first_s, batch, k);
     const auto call = [=, &sets](int i, void* work, std::int64_t* lwork) {
-      check(Api<T>::jacobi_qr(job(shape), job(shape), shape.m, shape.n, a.get() + i * batch, shape.m,
-                              s.get() + i * batch, u.get() + i * batch, shape.m, v.get() + i * batch,
-                              shape.n, sets[static_cast<std::size_t>(i)].info, work, lwork,
-                              static_cast<int>(batch), queue.get()),
+      check(Api<T>::jacobi_qr(job(shape), job(shape), shape.m, shape.n, a.get() + i * batch,
+                              shape.m, s.get() + i * batch, u.get() + i * batch, shape.m,
+                              v.get() + i * batch, shape.n, sets[static_cast<std::size_t>(i)].info,
+                              work, lwork, static_cast<int>(batch), queue.get()),
             "gesvj_qr_expert_batched");
     };
     std::int64_t lwork = -1;
@@ -148,8 +152,9 @@ GemmRival<T> gemm(const Queue& queue, const std::string& version) {
       const auto& x = sets[static_cast<std::size_t>(i)];
       const int m = shape.m, n = shape.n, k = shape.k;
       const T one = 1, zero = 0;
-      Api<T>::gemm(MagmaNoTrans, MagmaNoTrans, m, n, k, *cuda(&one), cuda(x.a), m, m * k, cuda(x.b), k,
-                   k * n, *cuda(&zero), cuda(x.c), m, m * n, static_cast<int>(shape.batch), queue.get());
+      Api<T>::gemm(MagmaNoTrans, MagmaNoTrans, m, n, k, *cuda(&one), cuda(x.a), m, m * k, cuda(x.b),
+                   k, k * n, *cuda(&zero), cuda(x.c), m, m * n, static_cast<int>(shape.batch),
+                   queue.get());
     };
   };
   return rival;
