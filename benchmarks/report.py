@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 OURS = {"shoal": "#0b6e4f", "shoal, column-major": "#5fb894", "shoal, interleaved": "#9ad4bb"}
-RIVALS = ["#2e6fba", "#d1495b", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8", "#b5a642"]
+RIVALS = ["#2e6fba", "#d1495b", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8", "#b5a642", "#e377c2", "#1d2d5c", "#f4713d", "#9aa5b1", "#6b1d2e", "#b19cd9"]
 SCALARS = {"f32": "float", "f64": "double", "c64": "complex float", "c128": "complex double"}
 
 
@@ -68,7 +68,7 @@ WIDTH, HEIGHT = 490, 310
 
 
 def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None):
-    """An SVG with logarithmic axes. series: name -> [(x, y)]. shares: y is linear, in percent, from 0 to at least 1.
+    """An SVG with logarithmic axes. series: name -> [(x, y)]. shares: y is linear, in percent, from 0.
     line: (y, text) of a horizontal line."""
     series = {name: sorted(p for p in points if p[1] and p[1] > 0) for name, points in series.items()}
     series = {name: points for name, points in series.items() if points}
@@ -81,8 +81,9 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
     if x_high == x_low:
         x_low, x_high = x_low - 0.5, x_high + 0.5
     if shares:
-        low, high = 0, math.ceil(max(1, *ys) * 5) / 5
-        ticks = [i / 5 for i in range(round(high * 5) + 1)]
+        step = next(x for x in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 50, 100) if max(ys) <= 6 * x or x == 100)
+        low, high = 0, math.ceil(max(ys) / step) * step
+        ticks = [i * step for i in range(round(high / step) + 1)]
     else:
         low, high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
         high = max(high, low + 1)
@@ -111,7 +112,7 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
     if line:
         y = py(line[0])
         out.append(stroke(left, y, width - right, y, "#a4232f", "5 4"))
-        out.append(text(width - right - 4, y + 13 if y < top + 20 else y - 5, line[1], "end"))
+        label = text(width - right - 4, y + 13 if y < top + 20 else y - 5, line[1], "end", stroke="#fff", stroke_width=3, paint_order="stroke")
     for name, points in sorted(series.items(), key=lambda item: item[0] == "shoal"): # shoal on top
         colour = colour_of[name]
         path = " ".join(f"{px(x):.1f},{py(y):.1f}" for x, y in points)
@@ -119,6 +120,8 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
         for x, y in points:
             out.append(f'<circle cx="{px(x):.1f}" cy="{py(y):.1f}" r="2.6" fill="{colour}">'
                        f"<title>{html.escape(name)}, {x:g}: {y:.3g}</title></circle>")
+    if line:
+        out.append(label) # over the curves
     out.append("</svg>")
     return "".join(out)
 
