@@ -41,6 +41,10 @@ struct Machine {
 
 Machine describe_machine();
 
+/// The clocks of the device while it works or just after, as the system tells them; empty where it
+/// does not.
+std::string clocks_now();
+
 /// The CPU's name, as the system tells it.
 std::string cpu_name();
 

@@ -2,6 +2,7 @@
 #include "benchmarks/device.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cuda_runtime.h>
 #include <fstream>
 #include <stdexcept>
@@ -71,6 +72,23 @@ double Stopwatch::stop() {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, s.begin, s.end), "cudaEventElapsedTime");
   return milliseconds * 1e-3;
+}
+
+std::string clocks_now() { // the runtime knows the highest clocks only
+  int device = 0;
+  char bus[32] = "", text[256] = "";
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetPCIBusId(bus, sizeof bus, device), "cudaDeviceGetPCIBusId");
+  const std::string command = std::string("nvidia-smi -i ") + bus +
+                              " --query-gpu=clocks.sm,clocks.mem,power.limit"
+                              " --format=csv,noheader 2>/dev/null";
+  if (std::FILE* const pipe = popen(command.c_str(), "r")) {
+    if (!std::fgets(text, sizeof text, pipe)) text[0] = 0;
+    pclose(pipe);
+  }
+  std::string answer(text);
+  while (!answer.empty() && answer.back() == '\n') answer.pop_back();
+  return answer.empty() ? "" : answer + " (multiprocessors, memory, power limit)";
 }
 
 Machine describe_machine() {

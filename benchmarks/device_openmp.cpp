@@ -2,6 +2,8 @@
 #include "benchmarks/device.hpp"
 
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <unistd.h>
 
 namespace bench {
@@ -17,6 +19,14 @@ void Stopwatch::start() { m_state->begin = std::chrono::steady_clock::now(); }
 
 double Stopwatch::stop() { // the work is done when the calls return
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_state->begin).count();
+}
+
+std::string clocks_now() { // of the first core
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("cpu MHz", 0) == 0 && line.find(": ") != std::string::npos)
+      return line.substr(line.find(": ") + 2) + " MHz";
+  return "";
 }
 
 Machine describe_machine() {

@@ -21,8 +21,8 @@ namespace {
 using namespace bench;
 
 struct Options {
-  bool tiny = false, full = false, list = false;
-  std::string filter, rivals, json;
+  bool tiny = false, full = false, list = false, hazards = false;
+  std::string filter, rivals, json, command = "shoal_bench";
   double seconds = 0.25;
 
   Scope scope() const { return tiny ? Scope::tiny : full ? Scope::full : Scope::selection; }
@@ -52,7 +52,11 @@ Row row_of(const Case& c) {
     row.bytes = size * (m * k + k * n + m * n);
     row.flops = (complex ? 8 : 2) * m * n * k;
   } else {
-    const double values = std::min(m, n);
+    const double values = std::min(m, n), longer = std::max(m, n);
+    // What Golub and Kahan's algorithm takes (Golub and Van Loan, Matrix Computations, 8.6.3).
+    row.flops = (complex ? 4 : 1) *
+                (c.vectors ? 14 * longer * values * values + 8 * values * values * values
+                           : 4 * longer * values * values - 4. / 3 * values * values * values);
     row.bytes = size * (m * n + (c.vectors ? m * values + values * n : 0)) +
                 size / (complex ? 2 : 1) * values;
   }
@@ -91,6 +95,7 @@ bool run(const Options& options) {
   result.machine = describe_machine();
   result.space = Exec::name();
   result.threads = exec.concurrency();
+  result.command = options.command;
   result.date = now();
   result.load = load_average();
   result.scope = options.tiny ? "tiny" : options.full ? "full" : "selection";
@@ -105,6 +110,7 @@ bool run(const Options& options) {
   Settings settings;
   settings.seconds = options.seconds;
   settings.timed_once = options.tiny;
+  settings.hazards = options.hazards;
   // Twice a GPU's cache. A CPU's last level may be shared with others and larger than it is of use
   // to go round.
   settings.rotation_bytes =
@@ -114,6 +120,8 @@ bool run(const Options& options) {
   result.copy_bytes_per_second = meter.copy_rate(options.tiny            ? 1e6
                                                  : result.machine.is_gpu ? 4e9
                                                                          : 1e9);
+  if (const std::string clocks = clocks_now(); !clocks.empty())
+    result.machine.details.emplace_back("clocks after the copy", clocks);
   print_heading(result);
 
   const auto f32 = all_rivals<float>(exec, options.scope());
@@ -148,10 +156,12 @@ int main(int argc, char* argv[]) {
   app.add_flag("--list", options.list, "Print the names of the rows");
   app.add_option("--filter", options.filter, "Rows whose name matches this regular expression");
   app.add_option("--rivals", options.rivals, "Implementations whose name matches this one");
+  app.add_flag("--hazards", options.hazards, "Run also rivals that could end the whole run");
   app.add_option("--json", options.json, "Write everything to this file too");
   app.add_option("--seconds", options.seconds, "Timed seconds for each implementation and row")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  for (int i = 1; i < argc; ++i) options.command += std::string(" ") + argv[i];
 
   const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {

@@ -29,6 +29,7 @@ struct Settings {
   double rotation_bytes = 512e6; ///< calls go round inputs and outputs of this size
   bool timed_once = false;       ///< a trial: one timed call
   double accepted = 100;         ///< a residual above it is a failure
+  bool hazards = false;          ///< run also what could end the whole run
 };
 
 class Meter {
@@ -119,6 +120,14 @@ inline std::string name_of(Layout layout) {
                                           : "interleaved";
 }
 
+/// Why an implementation is not measured on a shape; empty where it is.
+template <class Rival, class Shape>
+std::string refusal(const Settings& settings, const Rival& rival, const Shape& shape) {
+  if (!rival.hazard.empty() && !settings.hazards)
+    return "not run: it " + rival.hazard + " (--hazards runs it)";
+  return rival.refusal(shape);
+}
+
 template <class Rival>
 Entry entry_of(const Rival& rival) {
   Entry entry;
@@ -183,7 +192,7 @@ public:
 
   Entry run() {
     try {
-      m_entry.failure = m_rival.refusal(m_shape);
+      m_entry.failure = refusal(m_meter.settings(), m_rival, m_shape);
       if (!m_entry.failure.empty()) return m_entry;
       allocate();
       const auto call = m_rival.prepare(m_shape, m_arrays);
@@ -211,7 +220,11 @@ private:
     return all;
   }
   Matrices<T> vt(int i) const { // its first k rows
-    if (!m_rival.returns_v) return matrices(m_arrays[i].right, k(), m_shape.n);
+    if (!m_rival.returns_v) {
+      Matrices<T> all = matrices(m_arrays[i].right, v_columns(), m_shape.n);
+      all.rows = k();
+      return all;
+    }
     Matrices<T> v = matrices(m_arrays[i].right, m_shape.n, v_columns());
     std::swap(v.strides.row, v.strides.col);
     v.rows = k();
@@ -341,7 +354,7 @@ Entry gemm_trial(Meter& meter, const GemmRival<T>& rival, const Case& row) {
   const GemmShape shape{std::min(row.batch, rival.most_matrices), row.m, row.n, row.k};
   entry.batch = shape.batch;
   try {
-    entry.failure = rival.refusal(shape);
+    entry.failure = refusal(meter.settings(), rival, shape);
     if (!entry.failure.empty()) return entry;
     const Exec& exec = meter.exec();
     const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;

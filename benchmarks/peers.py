@@ -249,8 +249,7 @@ def rates(run, row, entry):
     entry["matrices_per_s"] = each_second
     entry["gb_per_s"] = each_second * row["bytes_each"] * 1e-9
     entry["copy_fraction"] = entry["gb_per_s"] / run["copy_gb_per_s"]
-    if row["operation"] == "gemm":
-        entry["gflop_per_s"] = each_second * 2 * row["m"] * row["n"] * row["k"] * 1e-9
+    entry["gflop_per_s"] = each_second * row["flops_each"] * 1e-9
     shoal = next((e for e in row["entries"] if e["name"] == "shoal" and "seconds" in e), None)
     if shoal:
         entry["time_over_shoal"] = seconds / shoal["seconds"]["median"]

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes one HTML page of what shoal_bench wrote: report.py bench.json... bench.html
 
-The page needs no network: its plots are SVG drawn here, with Python's own library alone.
+The page needs no network: its plots are SVG drawn here, with Python's own library alone. With --keep NAME the
+measurement is kept too: NAME.json and its plots in results/, described in the README there, and the README of the
+project shows its table and plots.
 """
 
+import argparse
 import html
 import json
 import math
+import re
 import sys
+from pathlib import Path
 
 OURS = {"shoal": "#0b6e4f", "shoal, column-major": "#5fb894", "shoal, interleaved": "#9ad4bb"}
-RIVALS = ["#2e6fba", "#d1495b", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8", "#b5a642"]
+RIVALS = ["#2e6fba", "#d1495b", "#edae49", "#7a5195", "#8c564b", "#5f6b6d", "#17a2b8", "#b5a642", "#e377c2", "#1d2d5c", "#f4713d", "#9aa5b1", "#6b1d2e", "#b19cd9"]
 SCALARS = {"f32": "float", "f64": "double", "c64": "complex float", "c128": "complex double"}
 
 
@@ -59,22 +64,26 @@ def stroke(x1, y1, x2, y2, colour, dashes=""):
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-dasharray="{dashes}"/>'
 
 
+WIDTH, HEIGHT = 490, 310
+
+
 def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None):
-    """An SVG with logarithmic axes. series: name -> [(x, y)]. shares: y is linear, in percent, from 0 to at least 1.
+    """An SVG with logarithmic axes. series: name -> [(x, y)]. shares: y is linear, in percent, from 0.
     line: (y, text) of a horizontal line."""
     series = {name: sorted(p for p in points if p[1] and p[1] > 0) for name, points in series.items()}
     series = {name: points for name, points in series.items() if points}
     if not series:
         return ""
-    width, height, left, right, top, bottom = 490, 310, 58, 24, 34, 42
+    width, height, left, right, top, bottom = WIDTH, HEIGHT, 58, 24, 34, 42
     xs = sorted({x for points in series.values() for x, _ in points})
     ys = [y for points in series.values() for _, y in points] + ([line[0]] if line else [])
     x_low, x_high = math.log(xs[0]), math.log(xs[-1])
     if x_high == x_low:
         x_low, x_high = x_low - 0.5, x_high + 0.5
     if shares:
-        low, high = 0, math.ceil(max(1, *ys) * 5) / 5
-        ticks = [i / 5 for i in range(round(high * 5) + 1)]
+        step = next(x for x in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 50, 100) if max(ys) <= 6 * x or x == 100)
+        low, high = 0, math.ceil(max(ys) / step) * step
+        ticks = [i * step for i in range(round(high / step) + 1)]
     else:
         low, high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
         high = max(high, low + 1)
@@ -103,7 +112,7 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
     if line:
         y = py(line[0])
         out.append(stroke(left, y, width - right, y, "#a4232f", "5 4"))
-        out.append(text(width - right - 4, y + 13 if y < top + 20 else y - 5, line[1], "end"))
+        label = text(width - right - 4, y + 13 if y < top + 20 else y - 5, line[1], "end", stroke="#fff", stroke_width=3, paint_order="stroke")
     for name, points in sorted(series.items(), key=lambda item: item[0] == "shoal"): # shoal on top
         colour = colour_of[name]
         path = " ".join(f"{px(x):.1f},{py(y):.1f}" for x, y in points)
@@ -111,6 +120,8 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
         for x, y in points:
             out.append(f'<circle cx="{px(x):.1f}" cy="{py(y):.1f}" r="2.6" fill="{colour}">'
                        f"<title>{html.escape(name)}, {x:g}: {y:.3g}</title></circle>")
+    if line:
+        out.append(label) # over the curves
     out.append("</svg>")
     return "".join(out)
 
@@ -118,6 +129,37 @@ def plot(title, y_label, series, colour_of, x_label="n", shares=False, line=None
 def legend(names, colour_of):
     return '<p class="legend">' + " ".join(
         f'<span><i style="background:{colour_of[name]}"></i>{html.escape(name)}</span>' for name in names) + "</p>"
+
+
+class Plots:
+    """Plots that share a legend: on the page, or as one picture."""
+
+    def __init__(self, colour_of):
+        self.colour_of, self.pictures, self.names = colour_of, [], []
+
+    def add(self, title, y_label, series, **more):
+        picture = plot(title, y_label, series, self.colour_of, **more)
+        if picture:
+            self.pictures.append(picture)
+            self.names += [name for name in series if name not in self.names]
+
+    def on_page(self):
+        return f'<div class="plots">{"".join(self.pictures)}</div>' + legend(self.names, self.colour_of) if self.pictures else ""
+
+    def picture(self):
+        """White behind, so that it reads on dark pages too."""
+        rows = math.ceil(len(self.pictures) / 2)
+        out, x, y = [], 14, rows * HEIGHT + 18
+        for name in self.names:
+            wide = 36 + 6.6 * len(name)
+            if x + wide > 2 * WIDTH:
+                x, y = 14, y + 20
+            out += [f'<rect x="{x}" y="{y - 7}" width="16" height="5" fill="{self.colour_of[name]}"/>', text(x + 21, y, name, "start")]
+            x += wide
+        for i, picture in enumerate(self.pictures):
+            out.append(picture.replace("<svg ", f'<svg x="{i % 2 * WIDTH}" y="{i // 2 * HEIGHT}" width="{WIDTH}" height="{HEIGHT}" ', 1))
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {y + 14}" width="{2 * WIDTH}" height="{y + 14}">'
+                f'<rect width="100%" height="100%" rx="6" fill="#fff"/>{"".join(out)}</svg>\n')
 
 
 def series_of(rows, x_of, y_of):
@@ -141,8 +183,7 @@ def square_rows(run, operation, scalar):
 
 def headline(run):
     """How the fastest rival compares with shoal, over n."""
-    colour_of = {"float": OURS["shoal"], "double": RIVALS[0]}
-    out = []
+    plots = Plots({"float": OURS["shoal"], "double": RIVALS[0]})
     for operation, what in (("svd", "svd with vectors"), ("gemm", "gemm")):
         series = {}
         for scalar in ("f32", "f64"):
@@ -151,9 +192,9 @@ def headline(run):
                 if ours and best:
                     series.setdefault(SCALARS[scalar], []).append(
                         (row["n"], best["seconds"]["median"] / ours["seconds"]["median"]))
-        out.append(plot(f"{what}: the fastest rival's time over shoal's", "above 1 shoal is faster", series, colour_of,
-                        line=(1, "as fast as the fastest rival")))
-    return f'<div class="plots">{"".join(out)}</div>' + legend(colour_of, colour_of) if any(out) else ""
+        plots.add(f"{what}: the fastest rival's time over shoal's", "above 1 shoal is faster", series,
+                  line=(1, "as fast as the fastest rival"))
+    return plots
 
 
 def time_each(row, entry):
@@ -161,27 +202,20 @@ def time_each(row, entry):
 
 
 def plots_over_n(run, operation, what, colour_of):
-    out, names = [], []
+    plots = Plots(colour_of)
     for scalar in ("f32", "f64"):
         rows = square_rows(run, operation, scalar)
         if len({row["n"] for row in rows}) < 2:
             continue
-        series = series_of(rows, lambda row: row["n"], time_each)
-        names += [name for name in series if name not in names]
-        out.append(plot(f"{what}, {SCALARS[scalar]}: time of a matrix", "nanoseconds", series, colour_of))
-        series = series_of(rows, lambda row: row["n"], lambda row, entry: entry["copy_fraction"])
-        out.append(plot(f"{what}, {SCALARS[scalar]}: share of a copy's rate", "share of the copy", series, colour_of, shares=True))
-    return f'<div class="plots">{"".join(out)}</div>' + legend(names, colour_of) if out else ""
+        plots.add(f"{what}, {SCALARS[scalar]}: time of a matrix", "nanoseconds",
+                  series_of(rows, lambda row: row["n"], time_each))
+        plots.add(f"{what}, {SCALARS[scalar]}: share of a copy's rate", "share of the copy",
+                  series_of(rows, lambda row: row["n"], lambda row, entry: entry["copy_fraction"]), shares=True)
+    return plots
 
 
-def accuracy_plots(run, colour_of):
-    out, names = [], []
-
-    def add(title, label, series, **more):
-        picture = plot(title, label, series, colour_of, **more)
-        if picture:
-            out.append(picture)
-            names.extend(name for name in series if name not in names)
+def accuracy_over_n(run, colour_of):
+    plots = Plots(colour_of)
 
     def worst(row, entry):
         a = entry["accuracy"] or {}
@@ -191,12 +225,18 @@ def accuracy_plots(run, colour_of):
     for scalar in ("f32", "f64"):
         rows = square_rows(run, "svd", scalar)
         if len(rows) > 1:
-            add(f"svd, {SCALARS[scalar]}: worst of residual and orthogonality", "units of u max(m, n)",
-                series_of(rows, lambda row: row["n"], worst), line=(5, "what shoal promises"))
+            plots.add(f"svd, {SCALARS[scalar]}: worst of residual and orthogonality", "units of u max(m, n)",
+                      series_of(rows, lambda row: row["n"], worst), line=(5, "what shoal promises"))
         rows = square_rows(run, "gemm", scalar)
         if len(rows) > 1:
-            add(f"gemm, {SCALARS[scalar]}: largest error of an element", "share of gamma",
-                series_of(rows, lambda row: row["n"], lambda row, e: e["accuracy"].get("gemm_error")), line=(1, "what shoal promises"))
+            plots.add(f"gemm, {SCALARS[scalar]}: largest error of an element", "share of gamma",
+                      series_of(rows, lambda row: row["n"], lambda row, e: e["accuracy"].get("gemm_error")),
+                      line=(1, "what shoal promises"))
+    return plots
+
+
+def accuracy_over_condition(run, colour_of):
+    plots = Plots(colour_of)
     for scalar in ("f32", "f64"):
         for shape in ((15, 3), (16, 16)):
             rows = {}
@@ -204,10 +244,10 @@ def accuracy_plots(run, colour_of):
                 if (row["operation"], row["scalar"], row["m"], row["n"]) == ("svd", scalar, *shape) and row["vectors"] and row["mode"] == "device":
                     rows.setdefault(row["condition"], row)
             if len(rows) > 1:
-                add(f"svd {shape[0]}x{shape[1]}, {SCALARS[scalar]}: error of a value relative to itself", "units of u max(m, n)",
-                    series_of(rows.values(), lambda row: row["condition"], lambda row, e: e["accuracy"].get("values_relative")),
-                    x_label="condition number (graded columns)")
-    return f'<div class="plots">{"".join(out)}</div>' + legend(names, colour_of) if out else ""
+                plots.add(f"svd {shape[0]}x{shape[1]}, {SCALARS[scalar]}: error of a value relative to itself", "units of u max(m, n)",
+                          series_of(rows.values(), lambda row: row["condition"], lambda row, e: e["accuracy"].get("values_relative")),
+                          x_label="condition number (graded columns)")
+    return plots
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -240,10 +280,13 @@ def shape_of(row):
     return f'{row["m"]}x{row["n"]}'
 
 
-def describe(row):
-    parts = [row["operation"], SCALARS[row["scalar"]], shape_of(row), f'batch {row["batch"]:,}']
-    if row["operation"] == "svd":
-        parts.insert(1, "thin" if row["vectors"] else "values only")
+def describe(row, scalar=True):
+    parts = [row["operation"]]
+    if row["operation"] == "svd" and (scalar or not row["vectors"]):
+        parts.append("thin" if row["vectors"] else "values only")
+    if scalar:
+        parts.append(SCALARS[row["scalar"]])
+    parts += [shape_of(row), f'batch {row["batch"]:,}']
     if row["condition"] != 1:
         parts.append(f'columns graded to {row["condition"]:.0e}')
     if row["mode"] != "device":
@@ -254,11 +297,11 @@ def describe(row):
 def entry_cells(row, entry):
     name = f'<td title="{html.escape(entry["version"])}; {entry["layout"]}">{html.escape(entry["name"])}</td>'
     if not worked(entry):
-        return name + f'<td colspan="{6 if row["operation"] == "gemm" else 5}" class="failed">failed: {html.escape(entry["failure"] or "not measured")}</td>' + accuracy_cells(row, entry)
+        return name + f'<td colspan="6" class="failed">failed: {html.escape(entry["failure"] or "not measured")}</td>' + accuracy_cells(row, entry)
     s = entry["seconds"]
     spread = 50 * (s["high"] - s["low"]) / s["median"]
     part = "" if entry["measured_matrices"] == row["batch"] else f'<br><small>from {entry["measured_matrices"]:,}</small>'
-    flops = f'<td>{with_prefix(entry["gflop_per_s"] * 1e9, "FLOP/s")}</td>' if row["operation"] == "gemm" else ""
+    flops = f'<td>{with_prefix(entry["gflop_per_s"] * 1e9, "FLOP/s")}</td>'
     ratio = f'{entry["time_over_shoal"]:.2f}' if "time_over_shoal" in entry else ""
     return (name + f'<td>{as_time(s["median"])} <small>±{spread:.0f} %</small>{part}</td>'
             f'<td>{with_prefix(entry["matrices_per_s"], "/s")}</td><td>{with_prefix(entry["gb_per_s"] * 1e9, "B/s")}</td>'
@@ -273,8 +316,8 @@ def accuracy_cells(row, entry):
 
 
 def heading(row):
-    names = ["", "time", "matrices", "bytes", "of copy"]
-    names += ["arithmetic", "time / shoal's", "error / γ"] if row["operation"] == "gemm" else ["time / shoal's", "residual", "U", "V", "values"]
+    names = ["", "time", "matrices", "bytes", "of copy", "arithmetic", "time / shoal's"]
+    names += ["error / γ"] if row["operation"] == "gemm" else ["residual", "U", "V", "values"]
     return "<tr>" + "".join(f"<th>{name}</th>" for name in names) + '<th class="text">tolerance</th></tr>'
 
 
@@ -288,11 +331,33 @@ def details(run):
     return "".join(out)
 
 
-def summary(run):
+def seed_rows(run):
+    """What shoal was asked for first: 8,000 of 15x3, and large products one after another."""
+    return [row for row in run["rows"] if row["scalar"] in ("f32", "f64") and row["condition"] == 1
+            and (row["operation"] == "gemm" and row["batch"] == 1 or (row["operation"], row["m"], row["n"], row["batch"], row["vectors"]) == ("svd", 15, 3, 8000, True))]
+
+
+SHORT = (2, 3, 4, 8, 16, 32, 64)
+
+
+def short_rows(run):
+    """The rows of the first page: shoal's first cases, and some sizes of each operation."""
+    rows = seed_rows(run)
+    for operation in ("svd", "gemm"):
+        for scalar in ("f32", "f64"):
+            rows += [row for row in square_rows(run, operation, scalar) if row["n"] in SHORT]
+    return rows
+
+
+def summary_rows(run):
+    return [row for row in run["rows"] if row["condition"] == 1 and row["scalar"] in ("f32", "f64")]
+
+
+def summary(rows):
     """A line a row: shoal, the fastest rival that worked, and how far apart they are."""
     lines = []
-    for row in run["rows"]:
-        if row["condition"] != 1 or row["scalar"] not in ("f32", "f64") or not any(e["name"] == "shoal" for e in row["entries"]):
+    for row in rows:
+        if not any(e["name"] == "shoal" for e in row["entries"]):
             continue
         ours, best = reference(row), fastest_rival(row)
         failed = ", ".join(e["name"] for e in row["entries"] if not worked(e))
@@ -303,9 +368,25 @@ def summary(run):
         ratio = best["seconds"]["median"] / ours["seconds"]["median"] if ours and best else None
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells)
                      + (f'<td class="{"faster" if ratio >= 1 else "slower"}">{ratio:.2f}</td>' if ratio else "<td></td>")
-                     + f"<td><small>{html.escape(failed)}</small></td></tr>")
+                     + f'<td class="text wrapped"><small>{html.escape(failed)}</small></td></tr>')
     return ("<table><tr><th></th><th>shoal</th><th>of copy</th><th>fastest rival</th><th>its time</th><th>its time / shoal's</th>"
-            f'<th>failed</th></tr>{"".join(lines)}</table>')
+            f'<th class="text">failed</th></tr>{"".join(lines)}</table>')
+
+
+def failures(run):
+    """Who failed, why, and on how many rows."""
+    rows_of = {}
+    for row in run["rows"]:
+        for entry in row["entries"]:
+            if not worked(entry):
+                reason = re.sub(r"\d+ (matrices|NaN|GB|MB)", r"some \1", entry["failure"] or "not measured")
+                rows_of.setdefault((entry["name"], reason), []).append(row["name"])
+    if not rows_of:
+        return "<p>Nobody failed.</p>"
+    body = "".join(f'<tr><td>{html.escape(name)}</td><td class="text wrapped">{html.escape(reason)}</td><td>{len(rows)}</td>'
+                   f'<td class="text"><a href="#{html.escape(rows[0])}">{html.escape(rows[0])}</a></td></tr>'
+                   for (name, reason), rows in sorted(rows_of.items()))
+    return f'<div class="wide"><table><tr><th></th><th class="text">why</th><th>rows</th><th class="text">the first of them</th></tr>{body}</table></div>'
 
 
 STYLE = """
@@ -315,22 +396,33 @@ table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums}
 td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #e6eaed;white-space:nowrap} td:first-child,th:first-child{text-align:left}
 th{font-weight:600;color:#55606a} tr.shoal td{background:#eef6f2;font-weight:600} .text{text-align:left!important} .failed{color:#a4232f;text-align:left;white-space:normal}
 .faster{color:#0b6e4f;font-weight:600} .slower{color:#a4232f;font-weight:600} small{color:#6b757d;font-weight:400} a{color:inherit}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:10px} svg{width:100%;height:auto}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:10px} svg{width:100%;height:auto} .wrapped{white-space:normal}
 .legend span{margin-right:1.3em;white-space:nowrap} .legend i{display:inline-block;width:1.1em;height:.35em;margin-right:.4em;vertical-align:middle}
 .how{margin:.1em 0 .3em} code{font-size:12px;color:#55606a}
 """
 
 
+def facts_of(run):
+    machine = run["machine"]
+    facts = [("date", run["date"]), ("load of the host before the run", f'{run["load"]:.1f}'), ("shoal", run["shoal"]), ("compiler", run["compiler"]),
+             ("command", run["command"]), ("device", machine["device"]), ("execution space", f'{run["space"]}, concurrency {run["threads"]}')]
+    facts += sorted((machine.get("details") or {}).items())
+    return facts + [("a copy of large arrays", f'{run["copy_gb_per_s"]:,.1f} GB/s, read and written together')]
+
+
+def versions_of(run):
+    """name -> (version, tolerance) of everybody; the tolerance of decompositions where there is one."""
+    versions = {}
+    for row in sorted(run["rows"], key=lambda row: row["operation"]):
+        for entry in row["entries"]:
+            versions[entry["name"]] = (entry["version"], entry["tolerance"])
+    return versions
+
+
 def page(run):
     colour_of = colours(run)
     machine = run["machine"]
-    facts = [("date", run["date"]), ("load of the host before the run", f'{run["load"]:.1f}'), ("compiler", run["compiler"]), ("device", machine["device"]), ("execution space", f'{run["space"]}, concurrency {run["threads"]}')]
-    facts += sorted((machine.get("details") or {}).items())
-    facts.append(("a copy of large arrays", f'{run["copy_gb_per_s"]:.0f} GB/s, read and written together'))
-    versions = {}
-    for row in run["rows"]:
-        for entry in row["entries"]:
-            versions[entry["name"]] = (entry["version"], entry["tolerance"])
+    facts, versions = facts_of(run), versions_of(run)
     facts_table = "".join(f"<tr><td>{html.escape(k)}</td><td>{html.escape(str(v))}</td></tr>" for k, v in facts)
     version_table = "".join(f"<tr><td>{html.escape(k)}</td><td>{html.escape(v)}</td><td>{html.escape(t)}</td></tr>"
                             for k, (v, t) in versions.items())
@@ -341,12 +433,14 @@ def page(run):
 layout that suits them best. Each time is the median of a call; “of copy” is the rate at which each matrix's bytes move, every one
 counted once, over the rate of a plain copy: at 100 % the memory is the limit (reading is cheaper than writing, so that products may exceed it).</p>
 <h2>In short</h2>
-<p>The fastest rival of each shape that worked, beside shoal. A ratio above 1: shoal is faster. What failed, and why, is told below.</p>
-{headline(run)}
-<div class="wide">{summary(run)}</div>
-<h2>Decompositions</h2>{plots_over_n(run, "svd", "svd with vectors", colour_of)}
-<h2>Products</h2>{plots_over_n(run, "gemm", "gemm", colour_of)}
-<h2>Accuracy</h2>{accuracy_plots(run, colour_of)}
+<p>The fastest rival that worked on each shape, beside shoal. A ratio above 1: shoal is faster.</p>
+{headline(run).on_page()}
+<div class="wide">{summary(short_rows(run) or summary_rows(run))}</div>
+<h2>Decompositions</h2>{plots_over_n(run, "svd", "svd with vectors", colour_of).on_page()}
+<h2>Products</h2>{plots_over_n(run, "gemm", "gemm", colour_of).on_page()}
+<h2>Accuracy</h2>{accuracy_over_condition(run, colour_of).on_page()}{accuracy_over_n(run, colour_of).on_page()}
+<h2>Every shape in a line</h2><div class="wide">{summary(summary_rows(run))}</div>
+<h2>Failures</h2>{failures(run)}
 <h2>Machine and versions</h2><div class="wide"><table>{facts_table}</table></div><p></p>
 <div class="wide"><table><tr><th></th><th>version</th><th>tolerance</th></tr>{version_table}</table></div>
 <h2>Every row</h2>
@@ -369,12 +463,118 @@ def merged(files):
     return runs[0]
 
 
+# --- kept measurements ----------------------------------------------------------------------------
+
+
+def pictures(run):
+    """What is kept beside the numbers: suffix -> (plots, what they show)."""
+    colour_of = colours(run)
+    return {"ratio": (headline(run), "The fastest rival's time over shoal's"),
+            "svd": (plots_over_n(run, "svd", "svd with vectors", colour_of), "Decompositions: time of a matrix, and share of the copy's rate, over n"),
+            "gemm": (plots_over_n(run, "gemm", "gemm", colour_of), "Products: time of a matrix, and share of the copy's rate, over n"),
+            "accuracy": (accuracy_over_condition(run, colour_of), "Error of a singular value relative to itself over the condition number")}
+
+
+def cells(rows, value):
+    """One value for each scalar: float / double."""
+    return " / ".join(value(rows[s]) if s in rows else "-" for s in ("f32", "f64"))
+
+
+def rate(row, entry):
+    if not entry:
+        return "failed"
+    if row["operation"] == "svd":
+        return with_prefix(entry["matrices_per_s"], "/s")
+    return f'{entry["gb_per_s"]:,.3g} GB/s' if row["batch"] > 1 else with_prefix(entry["gflop_per_s"] * 1e9, "FLOP/s")
+
+
+def rival_rate(row):
+    best = fastest_rival(row)
+    return f'{rate(row, best)} ({best["name"].replace(", loop", "")})' if best else "none"
+
+
+def ratio(row):
+    ours, best = reference(row), fastest_rival(row)
+    return f'{best["seconds"]["median"] / ours["seconds"]["median"]:.2f}' if ours and best else "-"
+
+
+def short_table(run):
+    """Markdown: shoal and the fastest rival, float / double."""
+    by_shape = {}
+    for row in short_rows(run):
+        key = re.sub(r"/(f32|f64)/(.*?)/\d+", r"/\2", row["name"]) if row["batch"] > 1 and row not in seed_rows(run) else re.sub(r"/(f32|f64)/", "/", row["name"])
+        by_shape.setdefault(key, {})[row["scalar"]] = row
+    lines = ["| float / double | shoal | share of the copy | fastest rival | its time over shoal's |", "|---|---|---|---|---|"]
+    for rows in by_shape.values():
+        row = next(iter(rows.values()))
+        name = describe(row, scalar=False) if row in seed_rows(run) else f'{row["operation"]}, {shape_of(row)}'
+        share = lambda r: f'{100 * reference(r)["copy_fraction"]:.0f} %' if reference(r) else "-"
+        lines.append(f"| {name} | {cells(rows, lambda r: rate(r, reference(r)))} | {cells(rows, share)} | {cells(rows, rival_rate)} | {cells(rows, ratio)} |")
+    return "\n".join(lines)
+
+
+def heading_of(run):
+    return f'{run["machine"]["device"]}, concurrency {run["threads"]}, {run["date"]}; a copy moves {run["copy_gb_per_s"]:,.1f} GB/s'
+
+
+def table(head, rows):
+    line = lambda cells: "| " + " | ".join(str(c).replace("|", "/") for c in cells) + " |"
+    return "\n".join([line(head), "|---" * len(head) + "|"] + [line(r) for r in rows])
+
+
+def describe_kept(folder):
+    """The README of the folder, from everything that is kept there."""
+    out = ["# Kept measurements", "", "Written by `benchmarks/report.py --keep`; nothing here is typed by hand. Each row of a `.json` is measured again by",
+           "`shoal_bench --filter '^<its name>$'`; `benchmarks/report.py <file>.json page.html` makes the whole page of it.", ""]
+    for file in sorted(folder.glob("*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        out += [f"## {file.stem}", "", table(("", ""), facts_of(run)), "", short_table(run), "",
+                table(("", "version", "tolerance"), [(k, v, t) for k, (v, t) in versions_of(run).items()]), ""]
+        out += [f"![{what}]({file.stem}-{suffix}.svg)\n" for suffix, (plots, what) in pictures(run).items() if plots.pictures]
+    return "\n".join(out)
+
+
+def show_in_readme(run, name, readme, folder):
+    """Puts the table and the plots between the README's markers for CPUs or for GPUs."""
+    kind = "gpu" if run["machine"]["is_gpu"] else "cpu"
+    link = folder.resolve().relative_to(readme.resolve().parent).as_posix()
+    shown = [f"{heading_of(run)}. Random matrices, row-major; rivals in their best layout, in the same run", f"(`{run['command']}`; [details and versions]({link}/README.md)).", "",
+             short_table(run), ""]
+    shown += [f"![{what}]({link}/{name}-{suffix}.svg)\n" for suffix, (plots, what) in pictures(run).items() if plots.pictures]
+    old = readme.read_text(encoding="utf-8")
+    new, count = re.subn(f"(<!-- measured: {kind} -->\n).*?(<!-- end: {kind} -->)", lambda m: m[1] + "\n".join(shown) + m[2], old, flags=re.S)
+    if count != 1:
+        sys.exit(f"{readme} has no lines '<!-- measured: {kind} -->' and '<!-- end: {kind} -->'")
+    readme.write_text(new, encoding="utf-8")
+
+
+def keep(run, name, folder, readme):
+    folder.mkdir(parents=True, exist_ok=True)
+    # A row a line: differences of kept files can be read.
+    rows = ",\n".join(json.dumps(row) for row in run["rows"])
+    head = json.dumps({k: v for k, v in run.items() if k != "rows"}, indent=1)[:-2]
+    (folder / f"{name}.json").write_text(f'{head},\n "rows": [\n{rows}\n]}}\n', encoding="utf-8")
+    for suffix, (plots, _) in pictures(run).items():
+        if plots.pictures:
+            (folder / f"{name}-{suffix}.svg").write_text(plots.picture(), encoding="utf-8")
+    (folder / "README.md").write_text(describe_kept(folder), encoding="utf-8")
+    show_in_readme(run, name, readme, folder)
+
+
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(f"usage: {sys.argv[0]} bench.json... bench.html")
-    run = merged(sys.argv[1:-1])
-    with open(sys.argv[-1], "w", encoding="utf-8") as target:
+    here = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="bench.json", help="what shoal_bench --json wrote; several are put together")
+    parser.add_argument("page", help="the HTML file to write")
+    parser.add_argument("--keep", metavar="NAME", help="keep the measurement under this name, and show it in the README")
+    parser.add_argument("--folder", type=Path, default=here / "results", help="where it is kept")
+    parser.add_argument("--readme", type=Path, default=here.parent / "README.md", help="where it is shown")
+    options = parser.parse_args()
+    run = merged(options.files)
+    with open(options.page, "w", encoding="utf-8") as target:
         target.write(page(run))
+    if options.keep:
+        keep(run, options.keep, options.folder, options.readme)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ struct Row {
   double condition = 1; ///< by graded columns
   int calls = 1;        ///< queued one after another within the time
   double bytes = 0;     ///< of one matrix's arrays, each counted once
-  double flops = 0;     ///< of one product; 0 for svd
+  double flops = 0;     ///< of one matrix; of svd nominal, the same for every algorithm
   std::vector<Entry> entries;
 };
 
@@ -49,8 +49,9 @@ struct Run {
   std::string space;
   std::string date;
   int threads = 0;
-  double load = 0;   ///< of the host before the run: others that work disturb a CPU's figures
-  std::string scope; ///< tiny, selection or full
+  double load = 0;     ///< of the host before the run: others that work disturb a CPU's figures
+  std::string command; ///< that measures it again
+  std::string scope;   ///< tiny, selection or full
   double copy_bytes_per_second = 0;
   std::vector<Row> rows;
 };

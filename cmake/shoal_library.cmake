@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The target shoal: backend-neutral sources, and for each backend its instantiations, one file a scalar.
 set(SHOAL_PUBLIC_HEADERS
-  batch_view.hpp error.hpp gemm.hpp half.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
+  batch_view.hpp error.hpp gemm.hpp half.hpp kokkos_kernels.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
   detail/batch_ref.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
   detail/scalar.hpp detail/unroll.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cuBLAS: strided batches and arrays of pointers, in the default math mode (float without TF32).
+// cuBLAS: strided batches, arrays of pointers and groups, in the default math mode (float without
+// TF32).
 #include "benchmarks/rivals/cuda_support.hpp"
 
 #include <cublas_v2.h>
@@ -41,6 +42,19 @@ struct Api<std::complex<double>> {
   static constexpr auto pointers = cublasZgemmBatched;
 };
 
+/// Groups have no complex form.
+cublasStatus_t grouped(cublasHandle_t h, const cublasOperation_t* op, const int* m, const int* n,
+                       const int* k, const float* alpha, const float* const* a,
+                       const float* const* b, const float* beta, float* const* c, const int* size) {
+  return cublasSgemmGroupedBatched(h, op, op, m, n, k, alpha, a, m, b, k, beta, c, m, 1, size);
+}
+cublasStatus_t grouped(cublasHandle_t h, const cublasOperation_t* op, const int* m, const int* n,
+                       const int* k, const double* alpha, const double* const* a,
+                       const double* const* b, const double* beta, double* const* c,
+                       const int* size) {
+  return cublasDgemmGroupedBatched(h, op, op, m, n, k, alpha, a, m, b, k, beta, c, m, 1, size);
+}
+
 using Handle = std::shared_ptr<cublasContext>;
 
 Handle make_handle(void* stream) {
@@ -76,6 +90,24 @@ GemmRival<T> strided(const Handle& handle, const std::string& version) {
   return rival;
 }
 
+/// For each set the pointers to A, to B and to C.
+template <class T>
+std::shared_ptr<CudaScalar<T>*> pointers_of(const GemmShape& shape,
+                                            const std::vector<GemmArrays<T>>& sets) {
+  const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;
+  std::vector<const T*> host;
+  for (const auto& x : sets) {
+    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.a + j * m * k);
+    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.b + j * k * n);
+    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.c + j * m * n);
+  }
+  const auto device = device_memory<CudaScalar<T>*>(host.size());
+  check_cuda(
+      cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
+      "cudaMemcpy");
+  return device;
+}
+
 template <class T>
 GemmRival<T> pointers(const Handle& handle, const std::string& version) {
   GemmRival<T> rival;
@@ -83,27 +115,41 @@ GemmRival<T> pointers(const Handle& handle, const std::string& version) {
   rival.version = version;
   rival.refusal = [](const GemmShape& shape) { return too_many(shape.batch); };
   rival.prepare = [handle](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
-    // For each set the pointers to A, to B and to C.
-    const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;
-    std::vector<const T*> host;
-    for (const auto& x : sets) {
-      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.a + j * m * k);
-      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.b + j * k * n);
-      for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.c + j * m * n);
-    }
-    const auto device = device_memory<CudaScalar<T>*>(host.size());
-    check_cuda(
-        cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
-    return [handle, shape, device, batch](int i) {
+    const auto device = pointers_of(shape, sets);
+    return [handle, shape, device](int i) {
       const T one = 1, zero = 0;
-      CudaScalar<T>** const a = device.get() + 3 * batch * i;
+      CudaScalar<T>** const a = device.get() + 3 * shape.batch * i;
       check(Api<T>::pointers(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, shape.m, shape.n, shape.k,
-                             cuda(&one), a, shape.m, a + batch, shape.k, cuda(&zero), a + 2 * batch,
-                             shape.m, static_cast<int>(batch)),
+                             cuda(&one), a, shape.m, a + shape.batch, shape.k, cuda(&zero),
+                             a + 2 * shape.batch, shape.m, static_cast<int>(shape.batch)),
             "cublas gemmBatched");
     };
   };
+  return rival;
+}
+
+/// The whole batch as one group.
+template <class T>
+GemmRival<T> groups(const Handle& handle, const std::string& version) {
+  GemmRival<T> rival;
+  rival.name = "cuBLAS grouped";
+  rival.version = version;
+  rival.refusal = [](const GemmShape& shape) { return too_many(shape.batch); };
+  if constexpr (is_complex<T>)
+    rival.refusal = [](const GemmShape&) { return "has no complex groups"; };
+  else
+    rival.prepare = [handle](const GemmShape& shape, const std::vector<GemmArrays<T>>& sets) {
+      const auto device = pointers_of(shape, sets);
+      return [handle, shape, device](int i) {
+        const T one = 1, zero = 0;
+        const cublasOperation_t op = CUBLAS_OP_N;
+        const int size = static_cast<int>(shape.batch);
+        T** const a = device.get() + 3 * shape.batch * i;
+        check(grouped(handle.get(), &op, &shape.m, &shape.n, &shape.k, &one, a, a + shape.batch,
+                      &zero, a + 2 * shape.batch, &size),
+              "cublas gemmGroupedBatched");
+      };
+    };
   return rival;
 }
 
@@ -119,6 +165,7 @@ void add_cublas(Rivals<T>& rivals, void* stream) {
                               std::to_string(number % 100);
   rivals.gemm.push_back(strided<T>(handle, version));
   rivals.gemm.push_back(pointers<T>(handle, version));
+  rivals.gemm.push_back(groups<T>(handle, version));
 }
 
 SHOAL_BENCH_INSTANTIATE(add_cublas);

@@ -68,6 +68,9 @@ struct Rival {
   /// Slow ones are measured on fewer matrices, and their time is scaled to the whole batch.
   std::int64_t most_matrices = std::numeric_limits<std::int64_t>::max();
 
+  /// Why it is not run unless that is asked for: it could end the whole run. Mostly empty.
+  std::string hazard;
+
   /// Why it cannot take a shape; empty where it can.
   std::function<std::string(const Shape&)> refusal = [](const Shape&) { return std::string(); };
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 
 /// \file
-/// Who works on one matrix: a whole team, or the vector lanes of one thread of a team. The
-/// algorithms are written for columns that are spread over workers and rows that one worker walks
-/// through, alone or with its vector lanes; a crew says what that means. Both offer
+/// Who works on one matrix: a whole team, the vector lanes of one thread of a team, or one thread.
+/// The algorithms are written for columns that are spread over workers and rows that one worker
+/// walks through, alone or with its vector lanes; a crew says what that means. Each offers
 ///  - for_columns(begin, end, f): f(j), the columns spread over the workers;
 ///  - for_rows(begin, end, f), sum, max, argmax: inside f, over the rows of one column;
 ///  - for_all, sum_together, argmax_together: outside of for_columns, over all workers at once,
@@ -218,6 +218,68 @@ struct VectorCrew {
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
     return vector_argmax<Key>(member, begin, end, key);
+  }
+};
+
+/// One thread alone.
+struct LoneCrew {
+  using Offset = std::int64_t;
+
+  template <class F>
+  KOKKOS_FUNCTION void for_columns(int begin, int end, const F& f) const {
+    for (int i = begin; i < end; ++i) f(i);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void for_rows(int begin, int end, const F& f) const {
+    for_columns(begin, end, f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void for_all(int begin, int end, const F& f) const {
+    for_columns(begin, end, f);
+  }
+  template <class F>
+  KOKKOS_FUNCTION void once(const F& f) const {
+    f();
+  }
+  template <class F>
+  KOKKOS_FUNCTION void once_a_column(const F& f) const {
+    f();
+  }
+  KOKKOS_FUNCTION void barrier() const {}
+
+  template <class V, class F>
+  KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {
+    return sum_in_chains<V>(begin, end, f);
+  }
+  template <class V, class F>
+  KOKKOS_FUNCTION V sum_together(int begin, int end, const F& f) const {
+    return sum_in_chains<V>(begin, end, f);
+  }
+  template <class R, class F>
+  KOKKOS_FUNCTION R max(int begin, int end, const F& f) const {
+    R largest(0);
+    for (int i = begin; i < end; ++i) {
+      const R x = f(i);
+      if (x > largest) largest = x;
+    }
+    return largest;
+  }
+  template <class Key, class F>
+  KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
+    int best = begin;
+    Key largest = key(begin);
+    for (int i = begin + 1; i < end; ++i) {
+      const Key x = key(i);
+      if (x > largest) {
+        largest = x;
+        best = i;
+      }
+    }
+    return best;
+  }
+  template <class Key, class F>
+  KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
+    return argmax<Key>(begin, end, key);
   }
 };
 

@@ -80,6 +80,32 @@ KOKKOS_FUNCTION void gemm_tile(const V& alpha, const A& a, const B& b, const V& 
   }
 }
 
+/// The whole product as tiles of C, in any order by anybody.
+template <class Scalar, class MatrixA, class MatrixB, class MatrixC>
+struct TiledProduct {
+  using V = lane_value_t<Scalar, 1>;
+  static constexpr int tile = 4;
+  Operand<MatrixA> a;
+  Operand<MatrixB> b;
+  const MatrixC& c;
+  V alpha, beta;
+  int m, n, k, tile_cols;
+
+  KOKKOS_FUNCTION TiledProduct(Op op_a, Op op_b, const Scalar& factor, const MatrixA& matrix_a,
+                               const MatrixB& matrix_b, const Scalar& factor_c,
+                               const MatrixC& matrix_c)
+      : a{matrix_a, op_a}, b{matrix_b, op_b}, c(matrix_c), m(static_cast<int>(c.extent(0))),
+        n(static_cast<int>(c.extent(1))), k(a.cols()), tile_cols((n + tile - 1) / tile) {
+    set_slot(alpha, 0, factor);
+    set_slot(beta, 0, factor_c);
+  }
+  KOKKOS_FUNCTION int tiles() const { return (m + tile - 1) / tile * tile_cols; }
+  KOKKOS_FUNCTION void operator()(int t) const {
+    gemm_tile<tile, tile>(alpha, a, b, beta, c, t / tile_cols * tile, t % tile_cols * tile, m, n,
+                          k);
+  }
+};
+
 } // namespace detail
 
 /// C := alpha op(A) op(B) + beta C of one pair of matrices, by all threads of a team; to be called
@@ -95,22 +121,9 @@ template <class Member, class Scalar, class MatrixA, class MatrixB, class Matrix
 KOKKOS_FUNCTION void gemm(const Member& member, Op op_a, Op op_b, const Scalar& alpha,
                           const MatrixA& a, const MatrixB& b, const Scalar& beta,
                           const MatrixC& c) {
-  using namespace shoal::detail;
-  using V = lane_value_t<Scalar, 1>;
-  constexpr int tile = 4;
-  V lane_alpha, lane_beta;
-  set_slot(lane_alpha, 0, alpha);
-  set_slot(lane_beta, 0, beta);
-  const detail::Operand<MatrixA> op_of_a{a, op_a};
-  const detail::Operand<MatrixB> op_of_b{b, op_b};
-  const auto m = static_cast<int>(c.extent(0)), n = static_cast<int>(c.extent(1));
-  const int k = op_of_a.cols();
-  const int tile_cols = (n + tile - 1) / tile;
-  const int tiles = (m + tile - 1) / tile * tile_cols;
-  Kokkos::parallel_for(Kokkos::TeamVectorRange(member, tiles), [&](int t) {
-    detail::gemm_tile<tile, tile>(lane_alpha, op_of_a, op_of_b, lane_beta, c, t / tile_cols * tile,
-                                  t % tile_cols * tile, m, n, k);
-  });
+  const detail::TiledProduct<Scalar, MatrixA, MatrixB, MatrixC> product(op_a, op_b, alpha, a, b,
+                                                                        beta, c);
+  Kokkos::parallel_for(Kokkos::TeamVectorRange(member, product.tiles()), product);
 }
 
 } // namespace shoal::team

@@ -559,6 +559,35 @@ private:
   }
 };
 
+/// One matrix of any shape, by one crew.
+template <class Crew, class MatrixA, class MatrixU, class VectorS, class MatrixVt>
+KOKKOS_FUNCTION int decompose(const Crew& crew, const MatrixA& a, const MatrixU& u,
+                              const VectorS& s, const MatrixVt& vt, void* scratch,
+                              const SvdOptions& options) {
+  using T = std::remove_cvref_t<decltype(a(0, 0))>;
+  const auto rows = static_cast<int>(a.extent(0)), cols = static_cast<int>(a.extent(1));
+  const bool tall = rows >= cols;
+  const int m = tall ? rows : cols, n = tall ? cols : rows;
+  const Vectors of_m = tall ? options.left : options.right;
+  const Vectors of_n = tall ? options.right : options.left;
+  const auto size =
+      svd_work_size(m, n, sizeof(arithmetic_t<T>), sizeof(shoal::detail::real_t<T>), of_m != Vectors::none);
+  char* const small = static_cast<char*>(scratch);
+  Svd<T, Crew> work(crew, m, n, of_m != Vectors::none, small, small + size.small,
+                    small + size.small + size.square);
+  const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
+                                 options.tolerance, options.max_sweeps};
+  const auto s_size = static_cast<int>(s.extent(0));
+  if (tall)
+    return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
+                          s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)),
+                          request);
+  // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
+  return work.decompose(Transposed<MatrixA>{a}, Transposed<MatrixVt>{vt}, s, Transposed<MatrixU>{u},
+                        of_m == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), s_size,
+                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request);
+}
+
 } // namespace detail
 
 /// Bytes of memory that \ref svd needs for one m x n matrix: 16-byte aligned, in team scratch or
@@ -596,30 +625,7 @@ KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
 template <class Member, class MatrixA, class MatrixU, class VectorS, class MatrixVt>
 KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u, const VectorS& s,
                         const MatrixVt& vt, void* scratch, const SvdOptions& options) {
-  using T = std::remove_cvref_t<decltype(a(0, 0))>;
-  const auto rows = static_cast<int>(a.extent(0)), cols = static_cast<int>(a.extent(1));
-  const bool tall = rows >= cols;
-  const int m = tall ? rows : cols, n = tall ? cols : rows;
-  const Vectors of_m = tall ? options.left : options.right;
-  const Vectors of_n = tall ? options.right : options.left;
-  const auto size = detail::svd_work_size(m, n, sizeof(arithmetic_t<T>),
-                                          sizeof(shoal::detail::real_t<T>), of_m != Vectors::none);
-  char* const small = static_cast<char*>(scratch);
-  detail::Svd<T, detail::TeamCrew<Member>> work({member}, m, n, of_m != Vectors::none, small,
-                                                small + size.small,
-                                                small + size.small + size.square);
-  const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
-                                 options.tolerance, options.max_sweeps};
-  const auto s_size = static_cast<int>(s.extent(0));
-  if (tall)
-    return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
-                          s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)),
-                          request);
-  // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
-  return work.decompose(detail::Transposed<MatrixA>{a}, detail::Transposed<MatrixVt>{vt}, s,
-                        detail::Transposed<MatrixU>{u},
-                        of_m == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), s_size,
-                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request);
+  return detail::decompose(detail::TeamCrew<Member>{member}, a, u, s, vt, scratch, options);
 }
 
 } // namespace shoal::team
