@@ -187,13 +187,13 @@ std::vector<double> time_gemm(Meter& meter, int rounds, const Case& c,
   };
   std::vector<GemmPlan> plans;
   for (const Limits& l : limits)
-    plans.push_back(plan_gemm({c.batch, c.m, c.n, c.k}, {sizeof(S), is_complex<T>}, l, {}));
+    plans.push_back(plan_gemm({c.batch, c.m, c.n, c.k}, shoal::detail::scalar_size<S>(), l, {}));
   return least_seconds<GemmPlan>(
       meter, rounds, plans, sets,
       [&](const GemmPlan& plan, int i) {
         const shoal::detail::BatchRef<const S> ra = reference(a.set(i), c.batch, c.m, c.k),
                                                rb = reference(b.set(i), c.batch, c.k, c.n);
-        shoal::detail::run_gemm<Exec, S>(exec, plan, {}, S(1), ra, rb, S(0),
+        shoal::detail::run_gemm<Exec, S>(exec, plan, {}, {S(1)}, ra, rb, {S(0)},
                                          reference(out.set(i), c.batch, c.m, c.n));
       },
       right);
@@ -234,7 +234,7 @@ std::vector<double> time_svd(Meter& meter, int rounds, const Case& c,
   };
   std::vector<SvdPlan> plans;
   for (const Limits& l : limits)
-    plans.push_back(plan_svd({c.batch, c.m, c.n}, {sizeof(S), is_complex<T>}, l, {}));
+    plans.push_back(plan_svd({c.batch, c.m, c.n}, shoal::detail::scalar_size<S>(), l, {}));
   return least_seconds<SvdPlan>(
       meter, rounds, plans, sets,
       [&](const SvdPlan& plan, int i) {

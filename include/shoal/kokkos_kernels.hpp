@@ -5,6 +5,7 @@
 #include <shoal/batch_view.hpp>
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/gemm.hpp>
+#include <shoal/half.hpp>
 #include <shoal/team/gemm.hpp>
 #include <shoal/team/svd.hpp>
 #include <shoal/types.hpp>
@@ -107,7 +108,7 @@ template <class ArgTransA, class ArgTransB, class ArgBatchSzDim, class Scalar, c
           class ViewB, class ViewC>
 int BatchedGemm(BatchedGemmHandle*, const Scalar& alpha, const ViewA& a, const ViewB& b,
                 const Scalar& beta, const ViewC& c) {
-  using T = typename ViewC::non_const_value_type;
+  using T = arithmetic_t<typename ViewC::non_const_value_type>;
   GemmOptions options;
   options.op_a = detail::op_of<ArgTransA>();
   options.op_b = detail::op_of<ArgTransB>();
@@ -123,7 +124,7 @@ struct SerialGemm {
   template <class Scalar, class ViewA, class ViewB, class ViewC>
   KOKKOS_FUNCTION static int invoke(const Scalar& alpha, const ViewA& a, const ViewB& b,
                                     const Scalar& beta, const ViewC& c) {
-    using T = typename ViewC::non_const_value_type;
+    using T = arithmetic_t<typename ViewC::non_const_value_type>;
     const team::detail::TiledProduct<T, ViewA, ViewB, ViewC> product(
         detail::op_of<ArgTransA>(), detail::op_of<ArgTransB>(), T(alpha), a, b, T(beta), c);
     for (int t = 0; t < product.tiles(); ++t) product(t);
@@ -137,7 +138,7 @@ struct TeamVectorGemm {
   template <class Scalar, class ViewA, class ViewB, class ViewC>
   KOKKOS_FUNCTION static int invoke(const Member& member, const Scalar& alpha, const ViewA& a,
                                     const ViewB& b, const Scalar& beta, const ViewC& c) {
-    using T = typename ViewC::non_const_value_type;
+    using T = arithmetic_t<typename ViewC::non_const_value_type>;
     team::gemm(member, detail::op_of<ArgTransA>(), detail::op_of<ArgTransB>(), T(alpha), a, b,
                T(beta), c);
     return 0;

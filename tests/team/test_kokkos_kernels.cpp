@@ -38,8 +38,8 @@ GemmCase<T> random_case(Random& random, Op op_a, Op op_b, int m, int n, int k, b
   GemmCase<T> p;
   p.op_a = op_a;
   p.op_b = op_b;
-  p.alpha = random.normal_scalar<T>();
-  p.beta = reads_c ? random.normal_scalar<T>() : T(0);
+  p.alpha = random.normal_scalar<arithmetic_t<T>>();
+  p.beta = reads_c ? random.normal_scalar<arithmetic_t<T>>() : arithmetic_t<T>(0);
   p.a = op_a == Op::none ? random_batch<T>(random, 6, m, k) : random_batch<T>(random, 6, k, m);
   p.b = op_b == Op::none ? random_batch<T>(random, 6, k, n) : random_batch<T>(random, 6, n, k);
   p.c = reads_c ? random_batch<T>(random, 6, m, n) : HostBatch<T>(6, m, n, poison<T>());
@@ -49,7 +49,7 @@ GemmCase<T> random_case(Random& random, Op op_a, Op op_b, int m, int n, int k, b
 /// The three functors through the one that takes a mode; the two of a team by their own names.
 template <class T, class TransA, class TransB, class Mode>
 struct GemmKernel {
-  T alpha, beta;
+  arithmetic_t<T> alpha, beta;
   Batch<const T> a, b;
   Batch<T> c;
   KOKKOS_FUNCTION void operator()(const Member& member) const {

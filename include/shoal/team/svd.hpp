@@ -570,8 +570,8 @@ KOKKOS_FUNCTION int decompose(const Crew& crew, const MatrixA& a, const MatrixU&
   const int m = tall ? rows : cols, n = tall ? cols : rows;
   const Vectors of_m = tall ? options.left : options.right;
   const Vectors of_n = tall ? options.right : options.left;
-  const auto size =
-      svd_work_size(m, n, sizeof(arithmetic_t<T>), sizeof(shoal::detail::real_t<T>), of_m != Vectors::none);
+  const auto size = svd_work_size(m, n, sizeof(arithmetic_t<T>), sizeof(shoal::detail::real_t<T>),
+                                  of_m != Vectors::none);
   char* const small = static_cast<char*>(scratch);
   Svd<T, Crew> work(crew, m, n, of_m != Vectors::none, small, small + size.small,
                     small + size.small + size.square);
