@@ -39,9 +39,9 @@ struct PointerBatch {
   }
 };
 
-/// A batch of matrices of different sizes. The arrays have `batch` entries and lie, like the
-/// matrices, in memory that the execution space reaches: the host never reads them. No matrix may
-/// have more than max_rows rows or max_cols columns.
+/// A batch of matrices of different sizes, for \ref gemm. The arrays have `batch` entries and lie,
+/// like the matrices, in memory that the execution space reaches: the host never reads them. No
+/// matrix may have more than max_rows rows or max_cols columns.
 template <class T, class MemorySpace>
 struct VariableBatch {
   using value_type = T;
@@ -99,8 +99,9 @@ template <class T, class MemorySpace>
 inline constexpr bool is_variable_batch<VariableBatch<T, MemorySpace>> = true;
 
 template <class Batch>
-inline constexpr bool is_batch =
-    is_view_of_rank<Batch, 3>() || is_pointer_batch<Batch> || is_variable_batch<Batch>;
+inline constexpr bool is_uniform_batch = is_view_of_rank<Batch, 3>() || is_pointer_batch<Batch>;
+template <class Batch>
+inline constexpr bool is_batch = is_uniform_batch<Batch> || is_variable_batch<Batch>;
 
 template <class T, class MemorySpace>
 BatchRef<T> batch_ref(const PointerBatch<T, MemorySpace>& p) {

@@ -36,7 +36,7 @@ template <class Exec, class A, class U, class S, class Vt, class Info>
 constexpr void require_svd_arguments() {
   static_assert(is_supported_space<Exec>,
                 "shoal::svd: the execution space is none of this build's backends");
-  static_assert(is_batch<A>, "shoal::svd: A must be a rank-3 view (matrix, row, column)");
+  static_assert(is_uniform_batch<A>, "shoal::svd: A must be a rank-3 view (matrix, row, column)");
   static_assert(is_supported_scalar<scalar_of<A>>,
                 "shoal::svd: the scalar must be float, double, complex<float>, complex<double>, "
                 "shoal::half or shoal::bfloat16");
@@ -47,14 +47,15 @@ constexpr void require_svd_arguments() {
   static_assert(are_accessible<Exec, A, S>,
                 "shoal::svd: the execution space cannot reach the memory of A or S");
   if constexpr (!std::is_same_v<U, Unwanted>) {
-    static_assert(is_batch<U>, "shoal::svd: U must be a rank-3 view (matrix, row, column)");
+    static_assert(is_uniform_batch<U>, "shoal::svd: U must be a rank-3 view (matrix, row, column)");
     static_assert(std::is_same_v<typename U::value_type, scalar_of<A>>,
                   "shoal::svd: U must hold A's scalar, not const");
     static_assert(are_accessible<Exec, U>,
                   "shoal::svd: the execution space cannot reach the memory of U");
   }
   if constexpr (!std::is_same_v<Vt, Unwanted>) {
-    static_assert(is_batch<Vt>, "shoal::svd: Vt must be a rank-3 view (matrix, row, column)");
+    static_assert(is_uniform_batch<Vt>,
+                  "shoal::svd: Vt must be a rank-3 view (matrix, row, column)");
     static_assert(std::is_same_v<typename Vt::value_type, scalar_of<A>>,
                   "shoal::svd: Vt must hold A's scalar, not const");
     static_assert(are_accessible<Exec, Vt>,
