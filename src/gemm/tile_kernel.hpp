@@ -6,6 +6,7 @@
 #include "src/gemm/problem.hpp"
 #include "src/lane_tile.hpp"
 #include "src/panel.hpp"
+#include "src/plan_support.hpp"
 
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
@@ -45,7 +46,7 @@ public:
         m_n(static_cast<int>(problem.n())), m_k(static_cast<int>(problem.k())),
         m_matrices(plan.matrices_per_team), m_block_m(plan.block_m), m_block_n(plan.block_n),
         m_block_k(plan.block_k), m_bytes(plan.scratch_bytes) {
-    const auto parts = [](int x, int part) { return (x + part - 1) / part; };
+    const auto parts = [](int x, int part) { return static_cast<int>(divide_up(x, part)); };
     const auto elements = [&](int rows, int cols) {
       return static_cast<int>(panel_elements(rows, cols, m_matrices, sizeof(T)));
     };

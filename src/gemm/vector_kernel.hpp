@@ -6,6 +6,7 @@
 #include "src/gemm/problem.hpp"
 #include "src/lane_tile.hpp"
 #include "src/panel.hpp"
+#include "src/plan_support.hpp"
 
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
@@ -48,7 +49,7 @@ public:
   VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem)
       : m_bytes(plan.scratch_bytes), m_per_team(plan.matrices_per_team), m_block_k(plan.block_k) {
     const auto parts = [](std::int64_t x, int part) {
-      return static_cast<int>((x + part - 1) / part);
+      return static_cast<int>(divide_up(x, part));
     };
     m_row_blocks = parts(problem.m(), plan.block_m);
     m_col_blocks = parts(problem.n(), plan.block_n);
@@ -586,10 +587,8 @@ public:
 
   EachVectorGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
       : m_plan(plan), m_problem(problem) {
-    const auto parts = [](std::int64_t x, int part) {
-      return static_cast<int>((x + part - 1) / part);
-    };
-    m_blocks = parts(problem.m(), plan.block_m) * parts(problem.n(), plan.block_n);
+    m_blocks = static_cast<int>(divide_up(problem.m(), plan.block_m) *
+                                divide_up(problem.n(), plan.block_n));
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {

@@ -22,7 +22,7 @@ template <int N, bool Square, class Exec, class T>
 void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
                   const SvdArguments<T>& arguments) {
   constexpr int threads = backend_traits<Exec>::lane_threads;
-  if (arguments.u.data || arguments.u.pointers)
+  if (arguments.u.present())
     launch<threads>("shoal::svd::lane", exec, plan,
                     LaneSvdKernel<Exec, T, N, Square, true>(plan, arguments, options));
   else
@@ -53,22 +53,15 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
   if (plan.league_size == 0) return;
   const SvdArguments<T> arguments = plan.transposed ? transposed(given) : given;
-  if (plan.path == SvdPath::team) {
-    const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
-    auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
-    launch<0>("shoal::svd::team", exec, plan,
-              TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
-    return;
-  }
-  if constexpr (backend_traits<Exec>::svd_vector_bytes > 0) {
-    if (plan.path == SvdPath::vector) {
-      const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
-      auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
-      launch<0>("shoal::svd::vector", exec, plan,
-                VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
-      return;
-    }
-  }
+  const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
+  auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+  if (plan.path == SvdPath::team)
+    return launch<0>("shoal::svd::team", exec, plan,
+                     TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
+  if constexpr (backend_traits<Exec>::svd_vector_bytes > 0)
+    if (plan.path == SvdPath::vector)
+      return launch<0>("shoal::svd::vector", exec, plan,
+                       VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
   if (plan.path == SvdPath::group)
     return launch<backend_traits<Exec>::group_lanes>(
         "shoal::svd::group", exec, plan, GroupSvdKernel<Exec, T>(plan, arguments, options));

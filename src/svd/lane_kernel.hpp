@@ -4,6 +4,7 @@
 
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
+#include "src/svd/problem.hpp"
 
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/lane/svd.hpp>
@@ -39,9 +40,7 @@ public:
                                      sizeof(Element) * N* N > Traits::lane_register_bytes;
 
   LaneSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
-      : m_args(arguments), m_request{arguments.vt.data || arguments.vt.pointers,
-                                     lane::sign_rule(options.fix_signs, plan.transposed),
-                                     options.tolerance, options.max_sweeps},
+      : m_args(arguments), m_request(svd_request(plan, arguments, options)),
         m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
         m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
         m_strides(tile_strides(arguments.a, m_rows, m_cols)),

@@ -4,6 +4,7 @@
 
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
+#include "src/svd/problem.hpp"
 
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/team/svd.hpp>
@@ -27,14 +28,8 @@ public:
                 char* workspace)
       : m_args(arguments), m_workspace(workspace), m_scratch_bytes(plan.scratch_bytes),
         m_workspace_bytes(plan.workspace_bytes_per_team),
-        m_request{arguments.vt.data || arguments.vt.pointers,
-                  lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
-                  options.max_sweeps},
-        m_left(arguments.u.data || arguments.u.pointers),
-        m_size(team::detail::svd_work_size(
-            arguments.a.rows, arguments.a.cols, sizeof(arithmetic_t<T>),
-            sizeof(typename real_of<T>::type), m_left,
-            team::detail::svd_built_columns<T>(arguments.a.cols, arguments.u.cols))) {}
+        m_request(svd_request(plan, arguments, options)), m_left(arguments.u.present()),
+        m_size(svd_work_size(arguments)) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     char* scratch = team_scratch<Exec>(member, m_scratch_bytes);

@@ -4,6 +4,7 @@
 
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
+#include "src/svd/problem.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/detail/dispatch.hpp>
@@ -27,10 +28,7 @@ public:
                   char* workspace)
       : m_args(arguments), m_workspace(workspace), m_scratch_bytes(plan.scratch_bytes),
         m_workspace_bytes(plan.workspace_bytes_per_team),
-        m_request{arguments.vt.data || arguments.vt.pointers,
-                  lane::sign_rule(options.fix_signs, plan.transposed), options.tolerance,
-                  options.max_sweeps},
-        m_left(arguments.u.data || arguments.u.pointers) {}
+        m_request(svd_request(plan, arguments, options)), m_left(arguments.u.present()) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     char* memory = m_scratch_bytes > 0 ? team_scratch<Exec>(member, m_scratch_bytes)

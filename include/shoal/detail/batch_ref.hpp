@@ -49,6 +49,8 @@ struct BatchRef {
   MatrixSizes sizes = {}; ///< where they differ: rows and cols are their maxima then
 
   KOKKOS_FUNCTION bool sizes_differ() const { return sizes.differ; }
+  /// False of a batch that the caller left out.
+  KOKKOS_FUNCTION bool present() const { return data || pointers; }
   KOKKOS_FUNCTION T* matrix_data(std::int64_t b) const {
     return pointers ? pointers[b] : data + b * batch_stride;
   }

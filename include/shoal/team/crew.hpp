@@ -60,6 +60,32 @@ KOKKOS_FUNCTION V vector_sum(const Member& member, int begin, int end, const F& 
   }
 }
 
+/// The largest of 0 and f(begin), ..., f(end - 1), by one worker.
+template <class R, class F>
+KOKKOS_FUNCTION R serial_max(int begin, int end, const F& f) {
+  R largest(0);
+  for (int i = begin; i < end; ++i) {
+    const R x = f(i);
+    if (x > largest) largest = x;
+  }
+  return largest;
+}
+
+/// The first index of the largest of key(begin), ..., key(end - 1), by one worker; begin < end.
+template <class Key, class F>
+KOKKOS_FUNCTION int serial_argmax(int begin, int end, const F& key) {
+  int best = begin;
+  Key largest = key(begin);
+  for (int i = begin + 1; i < end; ++i) {
+    const Key x = key(i);
+    if (x > largest) {
+      largest = x;
+      best = i;
+    }
+  }
+  return best;
+}
+
 /// The largest of key(begin), ..., key(end - 1), and the first index that has it; begin < end.
 template <class Key, class Member, class F>
 KOKKOS_FUNCTION int vector_argmax(const Member& member, int begin, int end, const F& key) {
@@ -195,25 +221,11 @@ struct VectorCrew {
   }
   template <class R, class F>
   KOKKOS_FUNCTION R max(int begin, int end, const F& f) const {
-    R largest(0);
-    for (int i = begin; i < end; ++i) {
-      const R x = f(i);
-      if (x > largest) largest = x;
-    }
-    return largest;
+    return serial_max<R>(begin, end, f);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
-    int best = begin;
-    Key largest = key(begin);
-    for (int i = begin + 1; i < end; ++i) {
-      const Key x = key(i);
-      if (x > largest) {
-        largest = x;
-        best = i;
-      }
-    }
-    return best;
+    return serial_argmax<Key>(begin, end, key);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
@@ -257,25 +269,11 @@ struct LoneCrew {
   }
   template <class R, class F>
   KOKKOS_FUNCTION R max(int begin, int end, const F& f) const {
-    R largest(0);
-    for (int i = begin; i < end; ++i) {
-      const R x = f(i);
-      if (x > largest) largest = x;
-    }
-    return largest;
+    return serial_max<R>(begin, end, f);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
-    int best = begin;
-    Key largest = key(begin);
-    for (int i = begin + 1; i < end; ++i) {
-      const Key x = key(i);
-      if (x > largest) {
-        largest = x;
-        best = i;
-      }
-    }
-    return best;
+    return serial_argmax<Key>(begin, end, key);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
