@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/support/paths.hpp"
 #include "tests/support/reference.hpp"
 #include "tests/support/residuals.hpp"
 #include "tests/support/settings.hpp"
@@ -317,14 +318,7 @@ TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
   }
   print_figure(scalar_name<T>() + std::string(": error / bound"), worst);
   paths.print(scalar_name<T>());
-  for (const GemmPath path : all_paths) {
-    if (path == GemmPath::automatic) continue;
-    // CPUs alone have the vector kernel.
-    if (path == GemmPath::vector &&
-        !Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible)
-      continue;
-    EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
-  }
+  expect_every_path(paths);
 }
 
 // --- what only 16-bit scalars do
@@ -332,7 +326,6 @@ TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
 
 template <class T>
 class Gemm16 : public ::testing::Test {};
-using Scalars16 = ::testing::Types<half, bfloat16>;
 TYPED_TEST_SUITE(Gemm16, Scalars16, ScalarNames);
 
 /// Products and sums may be beyond the range of C's scalar; what is stored beyond it is Inf.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/support/families.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/settings.hpp"
 #include "tests/support/svd_run.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 template <class T>
 class Svd : public ::testing::Test {};
 TYPED_TEST_SUITE(Svd, Scalars, ScalarNames);
-
-/// CPUs alone have the vector kernel.
-bool runs_here(SvdPath path) {
-  return path != SvdPath::vector || Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
-}
 
 using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
@@ -133,10 +129,7 @@ TYPED_TEST(Svd, EachSideIsChosenByItselfOnEveryPath) {
   }
   figures.print(scalar_name<T>());
   paths.print(scalar_name<T>());
-  for (const SvdPath path : every_path<SvdPath>()) {
-    if (path == SvdPath::automatic || !runs_here(path)) continue;
-    EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
-  }
+  expect_every_path(paths);
 }
 
 TYPED_TEST(Svd, MixesLayouts) {
@@ -404,10 +397,7 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
   }
   figures.print(scalar_name<T>() + std::string(" random"));
   paths.print(scalar_name<T>());
-  for (const SvdPath path : all_paths) {
-    if (path == SvdPath::automatic || !runs_here(path)) continue;
-    EXPECT_GT(paths.count(path), 0) << to_string(path) << " never ran";
-  }
+  expect_every_path(paths);
 }
 
 // --- what only 16-bit scalars do
@@ -415,7 +405,6 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
 
 template <class T>
 class Svd16 : public ::testing::Test {};
-using Scalars16 = ::testing::Types<half, bfloat16>;
 TYPED_TEST_SUITE(Svd16, Scalars16, ScalarNames);
 
 /// S is float: values beyond the range of A's scalar, and far below its smallest number, are right.

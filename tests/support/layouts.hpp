@@ -107,6 +107,27 @@ inline std::ostream& operator<<(std::ostream& out, Layout layout) {
   return out << to_string(layout);
 }
 
+template <class X>
+void upload(const std::vector<X>& from, const Kokkos::View<X*, Memory>& to) {
+  Kokkos::deep_copy(
+      to, Kokkos::View<const X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+              from.data(), from.size()));
+}
+template <class X>
+Kokkos::View<X*, Memory> upload(const std::vector<X>& from) {
+  const Kokkos::View<X*, Memory> to("test", from.size());
+  upload(from, to);
+  return to;
+}
+template <class X>
+std::vector<X> download(const Kokkos::View<X*, Memory>& from) {
+  std::vector<X> to(from.size());
+  Kokkos::deep_copy(Kokkos::View<X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        to.data(), to.size()),
+                    from);
+  return to;
+}
+
 /// A batch in the memory of the execution space. Made with guards everywhere; put() writes the
 /// matrices, get() reads them, guards_intact() tells whether everything else still holds its guard.
 template <class T>
@@ -124,10 +145,9 @@ public:
       for (std::int64_t b = 0; b < batch; ++b)
         table[static_cast<std::size_t>(b)] =
             reinterpret_cast<std::uintptr_t>(m_memory.data() + start(b));
-      m_table = Kokkos::View<std::uintptr_t*, Memory>("test", table.size());
-      copy(m_table, table);
+      m_table = upload(table);
     }
-    copy(m_memory, m_image);
+    upload(m_image, m_memory);
   }
   DeviceBatch(Layout layout, const HostBatch<T>& values)
       : DeviceBatch(layout, values.batch, values.rows, values.cols) {
@@ -141,12 +161,12 @@ public:
     for_each_element([&](std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t at) {
       m_image[static_cast<std::size_t>(at)] = values(b, i, j);
     });
-    copy(m_memory, m_image);
+    upload(m_image, m_memory);
   }
   void fill(const T& value) { put(HostBatch<T>(m_batch, m_rows, m_cols, value)); }
 
   HostBatch<T> get() const {
-    const std::vector<T> image = download();
+    const std::vector<T> image = download(m_memory);
     HostBatch<T> values(m_batch, m_rows, m_cols);
     for_each_element([&](std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t at) {
       values(b, i, j) = image[static_cast<std::size_t>(at)];
@@ -155,7 +175,7 @@ public:
   }
 
   bool guards_intact() const {
-    std::vector<T> image = download();
+    std::vector<T> image = download(m_memory);
     for_each_element([&](std::int64_t, std::int64_t, std::int64_t, std::int64_t at) {
       image[static_cast<std::size_t>(at)] = guard<T>();
     });
@@ -165,7 +185,7 @@ public:
   }
   /// Nothing has been written since the last put().
   bool untouched() const {
-    const std::vector<T> image = download();
+    const std::vector<T> image = download(m_memory);
     return std::memcmp(image.data(), m_image.data(), image.size() * sizeof(T)) == 0;
   }
 
@@ -265,20 +285,6 @@ private:
       for (std::int64_t i = 0; i < m_rows; ++i)
         for (std::int64_t j = 0; j < m_cols; ++j)
           f(b, i, j, start(b) + i * m_row_stride + j * m_col_stride);
-  }
-
-  template <class X>
-  static void copy(const Kokkos::View<X*, Memory>& to, const std::vector<X>& from) {
-    Kokkos::deep_copy(
-        to, Kokkos::View<const X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                from.data(), from.size()));
-  }
-  std::vector<T> download() const {
-    std::vector<T> image(static_cast<std::size_t>(m_total));
-    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          image.data(), image.size()),
-                      m_memory);
-    return image;
   }
 };
 

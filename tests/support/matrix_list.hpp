@@ -54,7 +54,7 @@ public:
 
   /// What is there now.
   std::vector<HostBatch<T>> get() const {
-    std::vector<T> image = download();
+    std::vector<T> image = download(m_memory);
     std::vector<HostBatch<T>> matrices;
     for (std::size_t b = 0; b < m_rows.size(); ++b) matrices.emplace_back(1, m_rows[b], m_cols[b]);
     each([&](std::size_t b, std::int64_t i, std::int64_t j, T& x) { matrices[b](0, i, j) = x; },
@@ -62,14 +62,14 @@ public:
     return matrices;
   }
   bool guards_intact() const {
-    std::vector<T> image = download();
+    std::vector<T> image = download(m_memory);
     each([](std::size_t, std::int64_t, std::int64_t, T& x) { x = guard<T>(); }, image);
     for (const T& x : image)
       if (!same_bits(x, guard<T>())) return false;
     return true;
   }
   bool untouched() const {
-    const std::vector<T> image = download();
+    const std::vector<T> image = download(m_memory);
     return std::memcmp(image.data(), m_image.data(), image.size() * sizeof(T)) == 0;
   }
 
@@ -106,21 +106,6 @@ private:
           f(b, i, j,
             image[static_cast<std::size_t>(
                 m_starts[b] + (m_row_major ? i * m_leads[b] + j : j * m_leads[b] + i))]);
-  }
-  template <class X>
-  static Kokkos::View<X*, Memory> upload(const std::vector<X>& values) {
-    const Kokkos::View<X*, Memory> view("test", values.size());
-    Kokkos::deep_copy(
-        view, Kokkos::View<const X*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                  values.data(), values.size()));
-    return view;
-  }
-  std::vector<T> download() const {
-    std::vector<T> image(m_image.size());
-    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                          image.data(), image.size()),
-                      m_memory);
-    return image;
   }
 };
 

@@ -58,6 +58,8 @@ inline constexpr long double unit_roundoff =
 /// Those that are computed with as they are.
 using WideScalars =
     ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+/// Those that are stored only.
+using Scalars16 = ::testing::Types<half, bfloat16>;
 using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>,
                                  half, bfloat16>;
 

@@ -58,6 +58,18 @@ struct SvdResult {
   bool a_untouched = true;
   SvdPlan plan;
 
+  /// What a call has left in memory.
+  void take(const DeviceBatch<T>& a, const DeviceBatch<T>& du, const DeviceBatch<Real<T>>& ds,
+            const DeviceBatch<T>& dvt, const DeviceBatch<int>& dinfo) {
+    u = du.get();
+    s = ds.get();
+    vt = dvt.get();
+    info = dinfo.get().values;
+    guards_intact =
+        du.guards_intact() && ds.guards_intact() && dvt.guards_intact() && dinfo.guards_intact();
+    a_untouched = a.untouched();
+  }
+
   bool same_matrix(std::int64_t b, const SvdResult& other, std::int64_t c) const {
     return u.same_matrix(b, other.u, c) && s.same_matrix(b, other.s, c) &&
            vt.same_matrix(b, other.vt, c) &&
@@ -107,13 +119,7 @@ SvdResult<T> run_svd(const HostBatch<T>& a, const SvdJob& job, const Exec& exec 
   else call(da.const_strided(), du.strided(), ds.vectors(), dvt.strided());
   exec.fence();
 
-  result.u = du.get();
-  result.s = ds.get();
-  result.vt = dvt.get();
-  result.info = dinfo.get().values;
-  result.guards_intact =
-      du.guards_intact() && ds.guards_intact() && dvt.guards_intact() && dinfo.guards_intact();
-  result.a_untouched = da.untouched();
+  result.take(da, du, ds, dvt, dinfo);
   return result;
 }
 

@@ -178,13 +178,7 @@ SvdResult<T> run_serial_svd(const HostBatch<T>& x, const SvdJob& job, std::size_
                                     info.entries(), vectors});
   Kokkos::fence();
   SvdResult<T> r;
-  r.u = u.get();
-  r.s = s.get();
-  r.vt = vt.get();
-  r.info = info.get().values;
-  r.guards_intact =
-      u.guards_intact() && s.guards_intact() && vt.guards_intact() && info.guards_intact();
-  r.a_untouched = a.untouched();
+  r.take(a, u, s, vt, info);
   return r;
 }
 

@@ -149,11 +149,8 @@ void check_svd(SvdFigures& figures) {
                                                         s.vectors(), info.entries(), request});
     exec.fence();
     SvdResult<T> r;
-    r.u = u.get();
-    r.s = s.get();
-    r.vt = vt.get();
-    r.info = info.get().values;
-    EXPECT_TRUE(u.guards_intact() && vt.guards_intact() && s.guards_intact());
+    r.take(a, u, s, vt, info);
+    EXPECT_TRUE(r.guards_intact);
     if (!Left) {
       EXPECT_TRUE(u.untouched());
     }

@@ -217,13 +217,7 @@ SvdResult<T> run_team_svd(const HostBatch<T>& x, const SvdJob& job, const TeamSh
       disagree);
   EXPECT_EQ(wrong, 0) << "threads of a team got different infos";
   SvdResult<T> r;
-  r.u = u.get();
-  r.s = s.get();
-  r.vt = vt.get();
-  r.info = info.get().values;
-  r.guards_intact =
-      u.guards_intact() && s.guards_intact() && vt.guards_intact() && info.guards_intact();
-  r.a_untouched = a.untouched();
+  r.take(a, u, s, vt, info);
   return r;
 }
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_TESTS_SUPPORT_PATHS_HPP
+#define SHOAL_TESTS_SUPPORT_PATHS_HPP
+
+#include "scalar.hpp"
+#include "settings.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
+
+namespace shoal::test {
+
+/// CPUs alone have the vector kernels.
+template <class Path>
+bool runs_here(Path path) {
+  return path != Path::vector || Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+}
+
+/// Every path that the execution space has was seen.
+template <class Path>
+void expect_every_path(const PathCount<Path>& paths) {
+  for (const Path path : every_path<Path>()) {
+    if (path == Path::automatic || !runs_here(path)) continue;
+    EXPECT_GT(paths.count(path), 0) << shoal::to_string(path) << " never ran";
+  }
+}
+
+} // namespace shoal::test
+
+#endif
