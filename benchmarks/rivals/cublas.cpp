@@ -95,17 +95,17 @@ template <class T>
 std::shared_ptr<CudaScalar<T>*> pointers_of(const GemmShape& shape,
                                             const std::vector<GemmArrays<T>>& sets) {
   const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;
-  std::vector<const T*> host;
+  std::vector<CudaScalar<T>*> host;
+  const auto add = [&](const T* first, std::int64_t stride) {
+    for (std::int64_t j = 0; j < batch; ++j)
+      host.push_back(cuda(const_cast<T*>(first + j * stride)));
+  };
   for (const auto& x : sets) {
-    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.a + j * m * k);
-    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.b + j * k * n);
-    for (std::int64_t j = 0; j < batch; ++j) host.push_back(x.c + j * m * n);
+    add(x.a, m * k);
+    add(x.b, k * n);
+    add(x.c, m * n);
   }
-  const auto device = device_memory<CudaScalar<T>*>(host.size());
-  check_cuda(
-      cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
-      "cudaMemcpy");
-  return device;
+  return on_device(host);
 }
 
 template <class T>

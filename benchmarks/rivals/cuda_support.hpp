@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace bench {
 
@@ -42,6 +43,15 @@ std::shared_ptr<T> device_memory(std::size_t count) {
   check_cuda(cudaMalloc(&memory, std::max<std::size_t>(1, count) * sizeof(T)),
              "cudaMalloc of workspace");
   return {static_cast<T*>(memory), [](T* p) { cudaFree(p); }};
+}
+
+/// The same filled with what stands in a vector.
+template <class T>
+std::shared_ptr<T> on_device(const std::vector<T>& host) {
+  const auto device = device_memory<T>(host.size());
+  check_cuda(cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+             "cudaMemcpy");
+  return device;
 }
 
 /// Bounds of the vendor's int arguments.

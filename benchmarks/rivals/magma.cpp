@@ -97,11 +97,7 @@ std::shared_ptr<T*> pointers(const std::vector<T*>& first, std::int64_t batch,
   std::vector<T*> host;
   for (T* const p : first)
     for (std::int64_t j = 0; j < batch; ++j) host.push_back(p ? p + j * stride : nullptr);
-  const auto device = device_memory<T*>(host.size());
-  check_cuda(
-      cudaMemcpy(device.get(), host.data(), host.size() * sizeof(T*), cudaMemcpyHostToDevice),
-      "cudaMemcpy");
-  return device;
+  return on_device(host);
 }
 
 template <class T>
