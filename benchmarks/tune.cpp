@@ -84,7 +84,7 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
     // Values above those in tuning.hpp need another build: kernels are compiled for that many
     // threads.
     const auto small_svds = squares({5, 6, 7, 8, 12});
-    const auto group_svds = squares({12, 16, 24, 32, 40, 48});
+    const auto group_svds = squares({12, 16, 20, 24, 28, 32});
     const auto team_svds = squares({48, 64, 96, 128});
     const auto tiles = gemms({2, 3, 4, 5, 8, 12, 16, 24, 32, 33, 48, 64});
     const std::vector<std::int64_t> scratch = {23 * kib, 46 * kib, 74 * kib, 100 * kib};
@@ -93,8 +93,7 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
             knob("lane_columns", &Limits::lane_columns, {4, 5, 6, 7, 8}, small_svds),
             knob("lane_matrix_bytes", &Limits::lane_matrix_bytes, {128, 200, 288, 392, 512},
                  small_svds),
-            knob("group_columns", &Limits::group_columns, {8, 16, 24, 32, 40, 48}, group_svds),
-            knob("group_lanes", &Limits::group_lanes, {64, 128, 256}, group_svds),
+            knob("group_lanes", &Limits::group_lanes, {32, 64, 128}, group_svds),
             knob("group_scratch_bytes", &Limits::group_scratch_bytes, scratch, group_svds),
             knob("team_size", &Limits::team_size, {2, 4, 8, 16}, team_svds),
             knob("tile_team_size", &Limits::tile_team_size, {64, 128, 256}, tiles),

@@ -27,7 +27,8 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.lane_matrix_bytes = lane_matrix_bytes;
   limits.scratch_bytes = granted - reserved_scratch_bytes;
   limits.lane_scratch_bytes = std::min(lane_scratch_bytes, limits.scratch_bytes);
-  limits.group_columns = group_columns;
+  limits.group_shapes = group_shapes;
+  limits.group_preferred = true;
   limits.group_lanes = group_lanes;
   limits.group_scratch_bytes = std::min(group_scratch_bytes, limits.scratch_bytes);
   limits.team_size = team_size;

@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cuda_pipeline_primitives.h>
+#include <type_traits>
 
 namespace shoal::detail {
 
@@ -24,13 +25,51 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int scratch_level = 0;
   static constexpr int lane_threads = cuda_tuning::lane_team_size;
 
+  static constexpr auto& group_shapes = cuda_tuning::group_shapes;
   static constexpr int group_lanes = cuda_tuning::group_lanes;
+  /// By L and J of a lane.
+  template <class T, int Columns, int Lanes>
+  static constexpr int group_teams = cuda_tuning::group_teams(
+      2 * Columns * ((Columns + Lanes - 1) / Lanes) * sizeof(T), sizeof(T));
   static constexpr int tile_threads = cuda_tuning::tile_team_size;
   static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
   template <class T, int Tile>
   static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(arithmetic_t<T>));
+
+  template <int Lanes>
+  struct Group {
+    static constexpr int lanes = Lanes;
+    template <class T>
+    static constexpr std::size_t register_bytes = cuda_tuning::group_register_bytes(sizeof(T));
+    static constexpr unsigned warp = ~0u;
+
+    KOKKOS_FUNCTION static int rank() {
+      KOKKOS_IF_ON_DEVICE((return static_cast<int>(threadIdx.x);))
+      KOKKOS_IF_ON_HOST((return 0;))
+    }
+    template <class X>
+    KOKKOS_FUNCTION static X exchanged(const X& x, [[maybe_unused]] int distance) {
+      if constexpr (std::is_arithmetic_v<X>) {
+        KOKKOS_IF_ON_DEVICE((return __shfl_xor_sync(warp, x, distance, Lanes);))
+        KOKKOS_IF_ON_HOST((return x;))
+      } else {
+        return X(exchanged(x.re, distance), exchanged(x.im, distance));
+      }
+    }
+    KOKKOS_FUNCTION static bool any_of_warp(bool x) {
+      KOKKOS_IF_ON_DEVICE((return __any_sync(warp, x) != 0;))
+      KOKKOS_IF_ON_HOST((return x;))
+    }
+    KOKKOS_FUNCTION static bool any(bool x) {
+      KOKKOS_IF_ON_DEVICE((constexpr unsigned group = Lanes == 32 ? warp : (1u << Lanes % 32) - 1;
+                           const unsigned first = threadIdx.y * Lanes % 32;
+                           return (__ballot_sync(warp, x) >> first & group) != 0;))
+      KOKKOS_IF_ON_HOST((return x;))
+    }
+    KOKKOS_FUNCTION static void sync() { KOKKOS_IF_ON_DEVICE((__syncwarp();)) }
+  };
 
   /// Starts a copy of 4, 8 or 16 bytes from device memory to scratch, past the registers. There is
   /// no such instruction for 2 bytes.

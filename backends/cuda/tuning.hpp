@@ -2,6 +2,8 @@
 #ifndef SHOAL_BACKENDS_CUDA_TUNING_HPP
 #define SHOAL_BACKENDS_CUDA_TUNING_HPP
 
+#include <shoal/plan.hpp>
+
 #include <cstddef>
 
 /// \file
@@ -23,11 +25,25 @@ inline constexpr int register_columns = 4;
 inline constexpr int lane_columns = 8;
 /// Largest n x n matrix of a lane: 8 x 8 of double. One of 8 x 8 complex double spilled 260 bytes.
 inline constexpr std::size_t lane_matrix_bytes = 512;
-/// The group SVD: most columns, lanes of a team, and scratch, so that four teams fit on a
-/// multiprocessor.
-inline constexpr int group_columns = 32;
-inline constexpr int group_lanes = 256;
+/// The group SVD: instances, those for tall matrices with all lanes of a warp; lanes of a team, and
+/// scratch, so that four teams fit on a multiprocessor.
+inline constexpr GroupShape group_shapes[] = {
+    {8, 4, 4, 8},    {8, 32, 32, 32},  {12, 4, 8, 16},  {16, 8, 16, 16}, {16, 32, 32, 32},
+    {20, 8, 16, 32}, {24, 16, 32, 32}, {28, 16, 32, 0}, {32, 16, 32, 0}, {40, 32, 0, 0},
+};
+inline constexpr int group_lanes = 128;
 inline constexpr std::size_t group_scratch_bytes = 46 * 1024;
+/// Most bytes of L and J in registers of a lane; J goes to scratch where they are more. Larger
+/// scalars leave fewer registers: 32 x 32 of double on 32 lanes spilled 172 bytes with both.
+constexpr std::size_t group_register_bytes(std::size_t scalar_bytes) {
+  return scalar_bytes <= 4 ? 600 : 400;
+}
+/// Teams of so many lanes that are to fit on a multiprocessor, by the bytes of L and J that a lane
+/// holds.
+constexpr int group_teams(std::size_t held_bytes, std::size_t scalar_bytes) {
+  if (scalar_bytes > 4) return held_bytes <= 200 ? 3 : 2;
+  return held_bytes <= 128 ? 4 : held_bytes <= 300 ? 3 : 2;
+}
 /// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace
 /// allows for.
 inline constexpr int team_size = 8;

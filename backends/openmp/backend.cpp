@@ -24,6 +24,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.vector_panel_bytes = openmp_tuning::vector_panel_bytes;
   limits.vector_staged_bytes = openmp_tuning::vector_staged_bytes;
   limits.vector_block = openmp_tuning::vector_block;
+  limits.group_shapes = openmp_tuning::group_shapes;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;

@@ -24,7 +24,25 @@ struct backend_traits<Kokkos::OpenMP> {
   static constexpr int scratch_level = 1;
   static constexpr int lane_threads = 0;
 
+  static constexpr auto& group_shapes = openmp_tuning::group_shapes;
   static constexpr int group_lanes = 0;
+  template <class, int, int>
+  static constexpr int group_teams = 1;
+  template <int Lanes>
+  struct Group {
+    static_assert(Lanes == 1);
+    static constexpr int lanes = 1;
+    template <class>
+    static constexpr std::size_t register_bytes = openmp_tuning::group_register_bytes;
+    static int rank() { return 0; }
+    template <class X>
+    static X exchanged(const X& x, int) {
+      return x;
+    }
+    static bool any_of_warp(bool x) { return x; }
+    static bool any(bool x) { return x; }
+    static void sync() {}
+  };
   static constexpr int tile_threads = 0;
   static constexpr int svd_vector_bytes = openmp_tuning::vector_bytes;
   static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;

@@ -2,6 +2,8 @@
 #ifndef SHOAL_BACKENDS_OPENMP_TUNING_HPP
 #define SHOAL_BACKENDS_OPENMP_TUNING_HPP
 
+#include <shoal/plan.hpp>
+
 #include <cstddef>
 
 /// \file
@@ -22,6 +24,10 @@ inline constexpr std::size_t lane_matrix_bytes = 1600;
 /// Most scratch of a lane team: about a core's first-level cache (float: lane 27 us for 100 x 16,
 /// which would need 76 KB, vector 17).
 inline constexpr std::size_t lane_scratch_bytes = 56u << 10;
+/// The group SVD is taken here by request only.
+inline constexpr GroupShape group_shapes[] = {{32, 1, 1, 1}};
+/// J of a group is on the stack with L while both are not larger: of float.
+inline constexpr std::size_t group_register_bytes = 2 * 32 * 32 * sizeof(float);
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
 /// The vector kernel of gemm: bytes and number of the vector registers that the compiler may use.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <span>
 
 /// \file
 /// What the library decides about a call before it launches anything: plain values that can be
@@ -42,6 +43,7 @@ struct SvdPlan {
   int team_size = 0;
   int vector_length = 1;
   int matrices_per_team = 0;
+  int group_columns = 0; ///< of the instance of the group kernel; 0 on the other paths
   std::size_t scratch_bytes = 0;
   /// The part of the working set that does not fit in scratch, for each team; 0 where all of it
   /// does.
@@ -59,6 +61,19 @@ std::ostream& operator<<(std::ostream&, const SvdPlan&);
 
 namespace detail {
 
+/// Instances of the group SVD: their most columns, and the lanes that share a matrix by the size of
+/// its scalars.
+struct GroupShape {
+  int columns;
+  int lanes_of_4_bytes, lanes_of_8_bytes, lanes_of_16_bytes; ///< 0: no such instance
+
+  constexpr int lanes(std::size_t scalar_bytes) const {
+    return scalar_bytes <= 4   ? lanes_of_4_bytes
+           : scalar_bytes <= 8 ? lanes_of_8_bytes
+                               : lanes_of_16_bytes;
+  }
+};
+
 /// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
 /// tuning.hpp.
 struct BackendLimits {
@@ -73,9 +88,10 @@ struct BackendLimits {
   int lane_columns = 4; ///< most columns that the lane SVD takes
   std::size_t lane_matrix_bytes = ~std::size_t(0); ///< largest n x n matrix that the lane SVD takes
   std::size_t lane_scratch_bytes = 0;              ///< most scratch of a team of the lane kernels
-  /// The group SVD: most columns for which it is preferred, most vector lanes of a team, most
-  /// scratch of a team.
-  int group_columns = 0;
+  /// The group SVD: its instances in order of preference, whether it is preferred to the team
+  /// kernel, most vector lanes of a team, most scratch of a team.
+  std::span<const GroupShape> group_shapes;
+  bool group_preferred = false;
   int group_lanes = 1;
   std::size_t group_scratch_bytes = 0;
   int team_size = 1; ///< threads and vector lanes of a team of the team kernels

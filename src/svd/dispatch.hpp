@@ -10,6 +10,9 @@
 
 #include <shoal/detail/dispatch.hpp>
 
+#include <cstddef>
+#include <iterator>
+
 namespace shoal::detail {
 
 /// A^T = (Vt)^T diag(S) U^T: the problem with rows and columns exchanged, in the same memory.
@@ -44,10 +47,29 @@ void run_lane_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& optio
     run_lane_svd<N, false>(exec, plan, options, arguments);
 }
 
+/// The instance number Shape of the group kernel that the plan names, or the next.
+template <std::size_t Shape, class Exec, class T>
+void run_group_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+                   const SvdArguments<T>& arguments) {
+  using Traits = backend_traits<Exec>;
+  if constexpr (Shape < std::size(Traits::group_shapes)) {
+    constexpr int columns = Traits::group_shapes[Shape].columns;
+    constexpr int lanes = Traits::group_shapes[Shape].lanes(sizeof(arithmetic_t<T>));
+    if constexpr (lanes > 0) {
+      if (plan.group_columns == columns && plan.vector_length == lanes)
+        return launch<Traits::group_lanes,
+                      Traits::template group_teams<arithmetic_t<T>, columns, lanes>>(
+            "shoal::svd::group", exec, plan,
+            GroupSvdKernel<Exec, T, columns, lanes>(plan, arguments, options));
+    }
+    run_group_svd<Shape + 1>(exec, plan, options, arguments);
+  }
+}
+
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
 /// vectors) of the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with,
-/// without) where the backend has them; 1 of the group and 1 of the team kernel; 1 of the vector
-/// kernel where the backend has it.
+/// without) where the backend has them; the backend's group_shapes of the group kernel; 1 of the
+/// team kernel; 1 of the vector kernel where the backend has it.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
@@ -62,9 +84,7 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
     if (plan.path == SvdPath::vector)
       return launch<0>("shoal::svd::vector", exec, plan,
                        VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
-  if (plan.path == SvdPath::group)
-    return launch<backend_traits<Exec>::group_lanes>(
-        "shoal::svd::group", exec, plan, GroupSvdKernel<Exec, T>(plan, arguments, options));
+  if (plan.path == SvdPath::group) return run_group_svd<0>(exec, plan, options, arguments);
   switch (arguments.a.cols) {
   case 1: return run_lane_svd<1>(exec, plan, options, arguments);
   case 2: return run_lane_svd<2>(exec, plan, options, arguments);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/lane_tile.hpp"
 #include "src/plan_support.hpp"
+#include "src/svd/group_svd.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/error.hpp>
@@ -70,25 +71,32 @@ void plan_lane(SvdPlan& plan, const Problem& p, const BackendLimits& limits, int
   plan.scratch_bytes = lane_scratch(p, limits, team_size);
 }
 
-/// False where the scratch does not hold one matrix.
+/// False where there is no instance for the shape, or no warp's matrices fit in scratch.
 bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
-  const std::size_t each = p.work_size().total();
-  if (each > limits.group_scratch_bytes) return false;
-  plan.path = SvdPath::group;
-  // A lane works on one pair of columns at a time.
-  while (plan.vector_length < limits.vector_length && 2 * plan.vector_length < p.n)
-    plan.vector_length *= 2;
-  const auto fit = static_cast<int>(std::min<std::size_t>(limits.group_scratch_bytes / each, 1024));
-  plan.team_size = std::clamp(limits.group_lanes / plan.vector_length, 1, fit);
-  const int of_a_warp = std::max(1, limits.vector_length / plan.vector_length);
-  while (plan.team_size > of_a_warp && divide_up(p.batch, plan.team_size) < limits.teams_at_once)
-    plan.team_size /= 2;
-  if (plan.team_size > of_a_warp) plan.team_size -= plan.team_size % of_a_warp;
-  plan.matrices_per_team = plan.team_size;
-  plan.league_size =
-      std::min<std::int64_t>(divide_up(p.batch, plan.team_size), std::numeric_limits<int>::max());
-  plan.scratch_bytes = each * static_cast<std::size_t>(plan.team_size);
-  return true;
+  for (const GroupShape& shape : limits.group_shapes) {
+    const int lanes = shape.lanes(p.scalar.bytes);
+    if (shape.columns < p.n || lanes == 0) continue;
+    const std::size_t each = GroupSvdSize(p.m, p.n, {shape.columns, lanes}, p.scalar.bytes,
+                                          p.scalar.real_bytes(), p.completed)
+                                 .total();
+    const int of_a_warp = std::max(1, limits.vector_length / lanes);
+    const auto fit =
+        static_cast<int>(std::min<std::size_t>(limits.group_scratch_bytes / each, 1024));
+    if (fit < of_a_warp) continue;
+    plan.path = SvdPath::group;
+    plan.vector_length = lanes;
+    plan.group_columns = shape.columns;
+    plan.team_size = std::clamp(limits.group_lanes / lanes, 1, fit) / of_a_warp * of_a_warp;
+    while (plan.team_size % (2 * of_a_warp) == 0 &&
+           divide_up(p.batch, plan.team_size) < limits.teams_at_once)
+      plan.team_size /= 2;
+    plan.matrices_per_team = plan.team_size;
+    plan.league_size =
+        std::min<std::int64_t>(divide_up(p.batch, plan.team_size), std::numeric_limits<int>::max());
+    plan.scratch_bytes = each * static_cast<std::size_t>(plan.team_size);
+    return true;
+  }
+  return false;
 }
 
 void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
@@ -151,8 +159,8 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
     break;
   case SvdPath::group:
     if (!plan_group(plan, problem, limits))
-      refuse("a working set of at most " + std::to_string(limits.group_scratch_bytes) +
-             " bytes, the scratch of a team");
+      refuse("an instance for its columns and scalar, and a warp's matrices in " +
+             std::to_string(limits.group_scratch_bytes) + " bytes, the scratch of a team");
     break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
   case SvdPath::vector:
@@ -162,7 +170,7 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
   case SvdPath::automatic:
     if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
     else if (limits.vector_preferred) plan_vector(plan, problem, limits);
-    else if (n > limits.group_columns || !plan_group(plan, problem, limits))
+    else if (!limits.group_preferred || !plan_group(plan, problem, limits))
       plan_team(plan, problem, limits);
     break;
   }

@@ -37,7 +37,8 @@ public:
     });
     tools::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle space, const char* label,
                                          const void* const, const std::uint64_t bytes) {
-      if (active())
+      // Kokkos asks CUDA for 0 bytes with each team kernel that uses no scratch in device memory.
+      if (active() && bytes > 0)
         active()->allocations.push_back(std::string(space.name) + ": " + label + ", " +
                                         std::to_string(bytes) + " bytes");
     });

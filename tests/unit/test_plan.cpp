@@ -36,7 +36,9 @@ BackendLimits gpu() {
   x.vector_length = 32;
   x.teams_at_once = 2112;
   x.scratch_bytes = 100 << 10;
-  x.group_columns = 32;
+  static constexpr detail::GroupShape groups[] = {{8, 4, 4, 8}, {8, 32, 32, 32}, {32, 16, 32, 0}};
+  x.group_shapes = groups;
+  x.group_preferred = true;
   x.group_lanes = 256;
   x.group_scratch_bytes = 46 << 10;
   x.tile_preferred = true;
@@ -54,6 +56,8 @@ BackendLimits cpu() {
   x.lane_scratch_bytes = 56 << 10;
   x.teams_at_once = 8;
   x.scratch_bytes = 1 << 20;
+  static constexpr detail::GroupShape groups[] = {{32, 1, 1, 1}};
+  x.group_shapes = groups;
   x.group_scratch_bytes = 1 << 20;
   x.tile_team_size = 4;
   x.tile_scratch_bytes = 1 << 20;
@@ -245,7 +249,9 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_LE(plan.scratch_bytes, limits.group_scratch_bytes);
                 ASSERT_EQ(plan.workspace_bytes(), 0u);
                 ASSERT_LE(plan.team_size * plan.vector_length, limits.group_lanes);
-                ASSERT_LE(std::min(m, n), limits.group_columns);
+                ASSERT_LE(std::min(m, n), plan.group_columns);
+                // Whole warps.
+                ASSERT_EQ(plan.team_size * plan.vector_length % limits.vector_length, 0);
               } else if (plan.path == SvdPath::vector) {
                 ASSERT_TRUE(limits.vector_preferred);
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);

@@ -313,6 +313,8 @@ struct Rotation {
   using R = real_t<V>;
   R pp, pq, qp, qq, c, s;
   V phase;
+  R new_app, new_aqq; ///< |p|^2 and |q|^2 after it
+  mask_t<V> inexact;  ///< where new_aqq has lost digits, being a difference
 
   /// From app = |p|^2, aqq = |q|^2, apq = p^H q, d = 2^(e_q - e_p) and its inverse in the lanes
   /// where `active` holds; the identity in the others. The root t of t^2 + t (App - Aqq) / Apq - 1
@@ -341,6 +343,12 @@ struct Rotation {
     pp = qq = c;
     pq = s * d;
     qp = select(active, -select(exchange, cosine * d_inverse, tau * cosine), R(0));
+    // The larger column gains what the smaller one loses.
+    const R smaller = select(exchange, app * d_inverse * d_inverse, aqq);
+    const R rest = smaller - tau * g;
+    new_app = select(active, select(exchange, aqq * d * d, app) + t * g * d, app);
+    new_aqq = select(active, rest, aqq);
+    inexact = active && !(rest > R(number_t<V>(0.125)) * smaller);
   }
 
   /// The i-th entries x of p and y of q.

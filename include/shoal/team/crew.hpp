@@ -9,7 +9,7 @@
 #include <cstdint>
 
 /// \file
-/// Who works on one matrix: a whole team, the vector lanes of one thread of a team, or one thread.
+/// Who works on one matrix: a whole team, or one thread.
 /// The algorithms are written for columns that are spread over workers and rows that one worker
 /// walks through, alone or with its vector lanes; a crew says what that means. Each offers
 ///  - for_columns(begin, end, f): f(j), the columns spread over the workers;
@@ -160,72 +160,6 @@ struct TeamCrew {
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
     return vector_argmax<Key>(member, begin, end, key);
-  }
-  template <class Key, class F>
-  KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
-    return vector_argmax<Key>(member, begin, end, key);
-  }
-};
-
-/// The vector lanes of one thread: columns over lanes, each lane alone with the rows of its column.
-/// Several matrices share a warp, and no team barrier is needed.
-template <class Member>
-struct VectorCrew {
-  using Offset = int;
-
-  const Member& member;
-
-  template <class F>
-  KOKKOS_FUNCTION void for_columns(int begin, int end, const F& f) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, begin, end), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void for_rows(int begin, int end, const F& f) const {
-    SHOAL_UNROLL_BY_4
-    for (int i = begin; i < end; ++i) f(i);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void for_all(int begin, int end, const F& f) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, begin, end), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void once(const F& f) const {
-    Kokkos::single(Kokkos::PerThread(member), f);
-  }
-  template <class F>
-  KOKKOS_FUNCTION void once_a_column(const F& f) const {
-    f();
-  }
-  /// The lanes meet at the end of every single; there is no other name for it.
-  KOKKOS_FUNCTION void barrier() const {
-    Kokkos::single(Kokkos::PerThread(member), [] {});
-  }
-
-  template <class V, class F>
-  KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {
-    // In blocks: rounding then grows with a part of the length.
-    constexpr int block = 32;
-    V total(real_t<V>(0));
-    for (int from = begin; from < end; from += block) {
-      const int to = from + block < end ? from + block : end;
-      V part(real_t<V>(0));
-      SHOAL_UNROLL_BY_4
-      for (int i = from; i < to; ++i) part += f(i);
-      total += part;
-    }
-    return total;
-  }
-  template <class V, class F>
-  KOKKOS_FUNCTION V sum_together(int begin, int end, const F& f) const {
-    return vector_sum<V>(member, begin, end, f);
-  }
-  template <class R, class F>
-  KOKKOS_FUNCTION R max(int begin, int end, const F& f) const {
-    return serial_max<R>(begin, end, f);
-  }
-  template <class Key, class F>
-  KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
-    return serial_argmax<Key>(begin, end, key);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax_together(int begin, int end, const F& key) const {
