@@ -90,8 +90,8 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
     const std::vector<std::int64_t> scratch = {23 * kib, 46 * kib, 74 * kib, 100 * kib};
     return {knob("lane_team_size", &Limits::lane_team_size, {32, 64, 128}, lane_svds),
             knob("lane_scratch_bytes", &Limits::lane_scratch_bytes, scratch, lane_svds),
-            knob("lane_columns", &Limits::lane_columns, {4, 5, 6, 7, 8}, small_svds),
-            knob("lane_matrix_bytes", &Limits::lane_matrix_bytes, {128, 200, 288, 392, 512},
+            knob("lane_columns", &Limits::lane_columns, {4, 5, 6, 7}, small_svds),
+            knob("lane_matrix_bytes", &Limits::lane_matrix_bytes, {128, 200, 288},
                  small_svds),
             knob("group_lanes", &Limits::group_lanes, {32, 64, 128}, group_svds),
             knob("group_scratch_bytes", &Limits::group_scratch_bytes, scratch, group_svds),

@@ -20,11 +20,12 @@ inline constexpr std::size_t lane_scratch_bytes = 100 * 1024;
 /// Largest n x n matrix that a lane keeps in registers: 4 x 4 of double. J of 4 x 4 complex double
 /// spilled 500 bytes, L alone 24.
 inline constexpr std::size_t lane_register_bytes = 128;
-/// Most columns of the lane SVD whose work space is in registers, and most columns.
+/// Most columns of the lane SVD whose work space is in registers, and most columns; and its largest
+/// n x n matrix, 6 x 6 of double. Beyond, the group kernel is faster (H200, M/s, lane and group:
+/// float 7 x 7 291 and 248, 8 x 8 161 and 222; double 6 x 6 162 and 145, 7 x 7 100 and 128).
 inline constexpr int register_columns = 4;
-inline constexpr int lane_columns = 8;
-/// Largest n x n matrix of a lane: 8 x 8 of double. One of 8 x 8 complex double spilled 260 bytes.
-inline constexpr std::size_t lane_matrix_bytes = 512;
+inline constexpr int lane_columns = 7;
+inline constexpr std::size_t lane_matrix_bytes = 288;
 /// The group SVD: instances, those for tall matrices with all lanes of a warp; lanes of a team, and
 /// scratch, so that four teams fit on a multiprocessor.
 inline constexpr GroupShape group_shapes[] = {

@@ -67,7 +67,7 @@ void run_group_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& opti
 }
 
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
-/// vectors) of the lane kernel; 5 to 8 columns x (with, without) and run-time columns x (with,
+/// vectors) of the lane kernel; 5 to 7 columns x (with, without) and run-time columns x (with,
 /// without) where the backend has them; the backend's group_shapes of the group kernel; 1 of the
 /// team kernel; 1 of the vector kernel where the backend has it.
 template <class Exec, class T>
@@ -97,7 +97,6 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
     case 5: return run_lane_svd<5>(exec, plan, options, arguments);
     case 6: return run_lane_svd<6>(exec, plan, options, arguments);
     case 7: return run_lane_svd<7>(exec, plan, options, arguments);
-    case 8: return run_lane_svd<8>(exec, plan, options, arguments);
     default: break;
     }
   }
