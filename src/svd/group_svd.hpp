@@ -219,8 +219,8 @@ public:
 private:
   static constexpr int pairs = Cols / 2;
   /// Whether L alone takes the registers that a lane has for columns.
-  static constexpr bool j_in_scratch = 2 * Cols * held_rows * sizeof(V) >
-                                       Group::template register_bytes<V>;
+  static constexpr bool j_in_scratch =
+      2 * Cols * held_rows * sizeof(V) > Group::template register_bytes<V>;
   /// Pairs dealt out to the lanes: filled up, so that none is dealt to two lanes.
   static constexpr int pair_slots = [] {
     int slots = 1;
@@ -400,7 +400,8 @@ private:
         for (int c = 0; c < group_chunk; ++c)
           if (first + c < to) dot[c] = conj_multiply_add(v, x.get(i, first + c), dot[c]);
       }
-      deal_to_columns(dot, first, to, [&](int j, const V& d) { m_small.factor[j - from] = weight(j, d); });
+      deal_to_columns(dot, first, to,
+                      [&](int j, const V& d) { m_small.factor[j - from] = weight(j, d); });
       Group::sync();
       V w[group_chunk];
       R size2[group_chunk];
@@ -429,20 +430,17 @@ private:
   template <class F>
   KOKKOS_FUNCTION void for_entries(int rows, int cols, bool along_columns, const F& f) const {
     if (along_columns) {
-      for (int j = 0; j < cols; ++j)
-        SHOAL_DO_NOT_UNROLL
-        for (int i = m_rank; i < rows; i += lanes) f(i, j);
+      for (int j = 0; j < cols; ++j) SHOAL_DO_NOT_UNROLL
+      for (int i = m_rank; i < rows; i += lanes) f(i, j);
     } else {
-      for (int i = 0; i < rows; ++i)
-        SHOAL_DO_NOT_UNROLL
-        for (int j = m_rank; j < cols; j += lanes) f(i, j);
+      for (int i = 0; i < rows; ++i) SHOAL_DO_NOT_UNROLL
+      for (int j = m_rank; j < cols; j += lanes) f(i, j);
     }
   }
   template <class Value>
   KOKKOS_FUNCTION void store(const MatrixRef<T>& to, int rows, int cols, const Value& value) const {
-    for_entries(rows, cols, to.row_stride == 1, [&](int i, int j) {
-      to(i, j) = to_storage(value(i, j));
-    });
+    for_entries(rows, cols, to.row_stride == 1,
+                [&](int i, int j) { to(i, j) = to_storage(value(i, j)); });
   }
 
   /// Copies A, scaled by columns. Returns 0, or NaN where an entry is not finite.
@@ -586,10 +584,8 @@ private:
       best = better(best, Candidate<R>{norm_squared(m_a.get(i, k)), i});
     const int pivot = best_over_lanes(best);
     Group::sync();
-    if (pivot != k)
-      SHOAL_DO_NOT_UNROLL
-      for (int j = first_of(k); j < m_cols; j += lanes)
-        exchange(m_a.at(k, j), m_a.at(pivot, j));
+    if (pivot != k) SHOAL_DO_NOT_UNROLL
+    for (int j = first_of(k); j < m_cols; j += lanes) exchange(m_a.at(k, j), m_a.at(pivot, j));
     if (m_rank == 0) m_small.row[k] = pivot;
     Group::sync();
   }
@@ -673,12 +669,13 @@ private:
     bool low = false;
     const auto norms = [&] {
       Group::sync();
-      deal_held<R>([&](int c) { return norm_of(l.x[c]); }, Sum(), [&](int c, const R& norm) {
-        if (wanted) m_small.norm[c] = norm;
-        // Padding, like a column of zeros, is not to be scaled.
-        low = low || (wanted && norm < R(lane::detail::rescale_below<V>) &&
-                      m_small.exponent[c] > lane::detail::dependent_exponent<V>());
-      });
+      deal_held<R>([&](int c) { return norm_of(l.x[c]); }, Sum(),
+                   [&](int c, const R& norm) {
+                     if (wanted) m_small.norm[c] = norm;
+                     // Padding, like a column of zeros, is not to be scaled.
+                     low = low || (wanted && norm < R(lane::detail::rescale_below<V>) &&
+                                   m_small.exponent[c] > lane::detail::dependent_exponent<V>());
+                   });
       Group::sync();
     };
     norms();
@@ -797,13 +794,14 @@ private:
   template <class Place>
   KOKKOS_FUNCTION void finish_values(const Columns& l, const Place& place) const {
     Group::sync();
-    deal_held<R>([&](int c) { return norm_of(l.x[c]); }, Sum(), [&](int c, const R& norm) {
-      const int k = place(c);
-      if (k >= m_cols) return;
-      const R size = square_root(norm);
-      m_small.norm[k] = scale_by_power_of_two(size, m_small.exponent[c]);
-      m_small.inverse[k] = R(1) / size;
-    });
+    deal_held<R>([&](int c) { return norm_of(l.x[c]); }, Sum(),
+                 [&](int c, const R& norm) {
+                   const int k = place(c);
+                   if (k >= m_cols) return;
+                   const R size = square_root(norm);
+                   m_small.norm[k] = scale_by_power_of_two(size, m_small.exponent[c]);
+                   m_small.inverse[k] = R(1) / size;
+                 });
     Group::sync();
   }
 
@@ -825,13 +823,14 @@ private:
         }
       }
       const int row = best_over_lanes(largest);
-      if (row == largest.index && largest.key >= R(0)) m_small.phase[k] = conjugate(phase_of(value));
+      if (row == largest.index && largest.key >= R(0))
+        m_small.phase[k] = conjugate(phase_of(value));
     }
     Group::sync();
   }
 
-  /// V^H, the columns of L in the places that the QR took them from. Each row by all lanes: a permuted
-  /// run of memory where V^H is stored by rows.
+  /// V^H, the columns of L in the places that the QR took them from. Each row by all lanes: a
+  /// permuted run of memory where V^H is stored by rows.
   template <class Place>
   KOKKOS_FUNCTION void store_right_vectors(const Columns& l, const Place& place,
                                            const MatrixRef<T>& vt, bool turned,
@@ -893,26 +892,24 @@ private:
       for (int i = m_rank; i < m_cols; i += lanes) norm += norm_squared(m_square.get(i, p));
       const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - sum_over_lanes(norm));
       SHOAL_DO_NOT_UNROLL
-      for (int i = m_rank; i < m_cols; i += lanes)
-        m_square.set(i, p, length * m_square.get(i, p));
+      for (int i = m_rank; i < m_cols; i += lanes) m_square.set(i, p, length * m_square.get(i, p));
       subtract_multiples(
-          m_square, m_square, p, 0, m_cols, p + 1, m_cols,
-          [](int, const V& dot) { return dot; }, Unused());
+          m_square, m_square, p, 0, m_cols, p + 1, m_cols, [](int, const V& dot) { return dot; },
+          Unused());
       Group::sync();
     }
   }
 
   /// Columns [n, u.cols) of U = Q: unit vectors through all reflectors, some at a time.
-  KOKKOS_FUNCTION void complete_left_vectors(bool present, const BatchRef<T>& batch,
-                                             std::int64_t b, const R& not_finite) const {
+  KOKKOS_FUNCTION void complete_left_vectors(bool present, const BatchRef<T>& batch, std::int64_t b,
+                                             const R& not_finite) const {
     const int u_cols = static_cast<int>(batch.cols);
     for (int first = m_cols; first < u_cols; first += group_chunk) {
       const int count = u_cols - first < group_chunk ? u_cols - first : group_chunk;
       const int end = m_cols + count;
-      for (int c = 0; c < count; ++c)
-        SHOAL_DO_NOT_UNROLL
-        for (int i = m_rank; i < m_rows; i += lanes)
-          m_a.set(i, m_cols + c, V(R(i == first + c ? 1 : 0)));
+      for (int c = 0; c < count; ++c) SHOAL_DO_NOT_UNROLL
+      for (int i = m_rank; i < m_rows; i += lanes)
+        m_a.set(i, m_cols + c, V(R(i == first + c ? 1 : 0)));
       Group::sync();
       for (int k = m_cols - 1; k >= 0; --k) {
         const R tau = m_small.tau[k];
@@ -953,9 +950,8 @@ private:
   KOKKOS_FUNCTION void exchange_rows(int k, int from, int to) const {
     Group::sync();
     const int row = m_small.row[k];
-    if (row != k)
-      SHOAL_DO_NOT_UNROLL
-      for (int j = first_of(from); j < to; j += lanes) exchange(m_a.at(k, j), m_a.at(row, j));
+    if (row != k) SHOAL_DO_NOT_UNROLL
+    for (int j = first_of(from); j < to; j += lanes) exchange(m_a.at(k, j), m_a.at(row, j));
     Group::sync();
   }
 

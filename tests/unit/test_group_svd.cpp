@@ -80,7 +80,8 @@ detail::BatchRef<T> by_rows(T* data, std::int64_t batch, std::int64_t rows, std:
 template <int Cols, int Lanes, class T>
 Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full) {
   const std::int64_t m = a.rows, n = a.cols, u_cols = full ? m : n;
-  Result<T> r{HostBatch<T>(a.batch, m, u_cols, poison<T>()), HostBatch<T>(a.batch, n, n, poison<T>()),
+  Result<T> r{HostBatch<T>(a.batch, m, u_cols, poison<T>()),
+              HostBatch<T>(a.batch, n, n, poison<T>()),
               HostBatch<Real<T>>(a.batch, n, 1, poison<Real<T>>()),
               std::vector<int>(static_cast<std::size_t>(a.batch), -7)};
   detail::SvdArguments<T> x;
@@ -100,9 +101,8 @@ Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full) {
     const int group = lane / Lanes;
     char* const tile = scratch.front().bytes + static_cast<std::size_t>(group) * size.total();
     char* const square = tile + size.tile;
-    detail::GroupSvd<T, ThreadGroup<Lanes>, Cols> svd(tile, square, square + size.square,
-                                                      static_cast<int>(m), static_cast<int>(n),
-                                                      true);
+    detail::GroupSvd<T, ThreadGroup<Lanes>, Cols> svd(
+        tile, square, square + size.square, static_cast<int>(m), static_cast<int>(n), true);
     const bool present = group < a.batch;
     const int info = svd.decompose(present, x, present ? group : 0, {true, signs, 0, 30});
     if (present && lane % Lanes == 0) r.info[static_cast<std::size_t>(group)] = info;
