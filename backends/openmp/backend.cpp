@@ -26,6 +26,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.vector_block = openmp_tuning::vector_block;
   limits.group_shapes = openmp_tuning::group_shapes;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
+  limits.block_shapes = openmp_tuning::block_shapes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;
   return limits;

@@ -35,6 +35,7 @@ enum class SvdPath {
   lane,      ///< one matrix a lane: few columns, and no more rows than scratch holds
   team,      ///< one team a matrix: every shape
   group,     ///< one matrix a few vector lanes: where the working set of a few fits in scratch
+  block,     ///< one team a matrix, blocks of columns in registers: up to some hundred columns
   vector,    ///< CPUs: one matrix a thread at a time, columns side by side in vector registers
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/lane_tile.hpp"
 #include "src/plan_support.hpp"
+#include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_svd.hpp"
 #include "src/svd/vector_svd.hpp"
 
@@ -85,7 +86,7 @@ bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
     if (fit < of_a_warp) continue;
     plan.path = SvdPath::group;
     plan.vector_length = lanes;
-    plan.group_columns = shape.columns;
+    plan.instance_columns = shape.columns;
     plan.team_size = std::clamp(limits.group_lanes / lanes, 1, fit) / of_a_warp * of_a_warp;
     while (plan.team_size % (2 * of_a_warp) == 0 &&
            divide_up(p.batch, plan.team_size) < limits.teams_at_once)
@@ -99,6 +100,17 @@ bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   return false;
 }
 
+/// The parts of the working set, smallest first; once one does not fit in scratch, it and the
+/// larger ones go to the workspace.
+void place_parts(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  const auto size = p.work_size();
+  for (const std::size_t part : {size.small, size.l, size.j, size.tall}) {
+    if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
+      plan.scratch_bytes += part;
+    else plan.workspace_bytes_per_team += part;
+  }
+}
+
 void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   plan.path = SvdPath::team;
   plan.vector_length = limits.vector_length;
@@ -107,13 +119,28 @@ void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
       std::clamp<std::int64_t>(divide_up(p.n, 2), 1, std::max(1, limits.team_size)));
   plan.matrices_per_team = 1;
   plan.league_size = std::min(p.batch, limits.teams_at_once);
-  const auto size = p.work_size();
-  // Smallest first; once a part does not fit, it and the larger ones go to the workspace.
-  for (const std::size_t part : {size.small, size.square, size.tall}) {
-    if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
-      plan.scratch_bytes += part;
-    else plan.workspace_bytes_per_team += part;
+  place_parts(plan, p, limits);
+}
+
+/// False where there is no instance for the shape.
+bool plan_block(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  for (const BlockShape& shape : limits.block_shapes) {
+    const BlockInstance& block = shape.instance(p.scalar.bytes);
+    if (shape.columns < p.n || block.width == 0) continue;
+    plan.path = SvdPath::block;
+    plan.vector_length = limits.vector_length;
+    plan.instance_columns = shape.columns;
+    // A thread works on two blocks at a time.
+    plan.team_size = static_cast<int>(std::clamp<std::int64_t>(
+        divide_up(p.n, 2 * block.width), 1, std::max(1, block.threads / limits.vector_length)));
+    plan.matrices_per_team = 1;
+    plan.league_size = std::min(p.batch, limits.teams_at_once);
+    plan.scratch_bytes = block_jacobi_bytes(block.width, p.scalar.bytes, p.scalar.real_bytes()) *
+                         static_cast<std::size_t>(plan.team_size);
+    place_parts(plan, p, limits);
+    return true;
   }
+  return false;
 }
 
 void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
@@ -162,6 +189,9 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
       refuse("an instance for its columns and scalar, and a warp's matrices in " +
              std::to_string(limits.group_scratch_bytes) + " bytes, the scratch of a team");
     break;
+  case SvdPath::block:
+    if (!plan_block(plan, problem, limits)) refuse("an instance for its columns and scalar");
+    break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
   case SvdPath::vector:
     if (!limits.vector_preferred) refuse("a CPU");
@@ -170,7 +200,8 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
   case SvdPath::automatic:
     if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
     else if (limits.vector_preferred) plan_vector(plan, problem, limits);
-    else if (!limits.group_preferred || !plan_group(plan, problem, limits))
+    else if ((!limits.group_preferred || !plan_group(plan, problem, limits)) &&
+             (!limits.block_preferred || !plan_block(plan, problem, limits)))
       plan_team(plan, problem, limits);
     break;
   }

@@ -4,6 +4,7 @@
 
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
+#include "src/svd/block_jacobi.hpp"
 #include "src/svd/problem.hpp"
 
 #include <shoal/detail/dispatch.hpp>
@@ -18,8 +19,9 @@ namespace shoal::detail {
 /// One matrix a team, any m >= n. The teams are as many as the device runs at once and take every
 /// league_size-th matrix, so that the workspace is bounded whatever the batch. The parts of the
 /// working set go to scratch as long as they fit, the smallest first, and the rest to the team's
-/// share of the workspace; see src/svd/plan.cpp.
-template <class Exec, class T>
+/// share of the workspace; see src/svd/plan.cpp. What the threads of block Jacobi need for
+/// themselves comes first and is always in scratch.
+template <class Exec, class T, int Width = 0, int Rows = 0>
 class TeamSvdKernel {
 public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -43,18 +45,32 @@ public:
       from += bytes;
       return here;
     };
-    char* const small = place(m_size.small);
-    char* const square = place(m_size.square);
-    char* const tall = place(m_size.tall);
+    using Crew = team::detail::TeamCrew<Member>;
+    using Svd = team::detail::Svd<T, Crew>;
+    char* const own = Width > 0 ? place(own_bytes() * member.team_size()) : nullptr;
+    const team::detail::SvdWork work(m_size, place);
     const auto m = static_cast<int>(m_args.a.rows), n = static_cast<int>(m_args.a.cols);
     for (std::int64_t b = member.league_rank(); b < m_args.a.batch; b += member.league_size()) {
-      using Crew = team::detail::TeamCrew<Member>;
-      team::detail::Svd<T, Crew> svd({member}, m, n, m_left, small, square, tall);
+      Svd svd({member}, m, n, m_left, work);
       const auto s = m_args.s.matrix(b);
-      const int info = svd.decompose(
-          m_args.a.matrix(b), m_args.u.matrix(b), [&](int k) -> auto& { return s(k, 0); },
-          m_args.vt.matrix(b), static_cast<int>(m_args.u.cols), static_cast<int>(s.rows),
-          static_cast<int>(m_args.vt.rows), m_request);
+      const auto decompose = [&](const auto&... jacobi) {
+        return svd.decompose(
+            m_args.a.matrix(b), m_args.u.matrix(b), [&](int k) -> auto& { return s(k, 0); },
+            m_args.vt.matrix(b), static_cast<int>(m_args.u.cols), static_cast<int>(s.rows),
+            static_cast<int>(m_args.vt.rows), m_request, jacobi...);
+      };
+      int info;
+      if constexpr (Width == 0) {
+        info = decompose();
+      } else {
+        using V = typename Svd::V;
+        using Group = typename backend_traits<Exec>::template Group<lanes>;
+        info =
+            decompose([&](const typename Svd::Problem& problem, int max_sweeps, bool& converged) {
+              return BlockJacobi<V, Crew, Group, Width, Rows>({member}, problem, own)
+                  .run(max_sweeps, converged);
+            });
+      }
       if (m_args.info.data)
         Kokkos::single(Kokkos::PerTeam(member), [&] { *m_args.info.matrix_data(b) = info; });
       member.team_barrier();
@@ -62,6 +78,11 @@ public:
   }
 
 private:
+  static constexpr int lanes = backend_traits<Exec>::block_lanes;
+  KOKKOS_FUNCTION static constexpr std::size_t own_bytes() {
+    return block_jacobi_bytes(Width, sizeof(arithmetic_t<T>), sizeof(typename real_of<T>::type));
+  }
+
   SvdArguments<T> m_args;
   char* m_workspace;
   std::size_t m_scratch_bytes, m_workspace_bytes;

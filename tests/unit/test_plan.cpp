@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "src/svd/block_jacobi.hpp"
 #include "tests/support/scalar.hpp"
 #include "tests/support/settings.hpp"
 
@@ -6,6 +7,7 @@
 #include <shoal/plan.hpp>
 #include <shoal/team/svd.hpp>
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
 #include <sstream>
@@ -39,6 +41,10 @@ BackendLimits gpu() {
   static constexpr detail::GroupShape groups[] = {{8, 4, 4, 8}, {8, 32, 32, 32}, {32, 16, 32, 0}};
   x.group_shapes = groups;
   x.group_preferred = true;
+  static constexpr detail::BlockShape blocks[] = {{64, {8, 128, 5}, {8, 128, 4}, {4, 256, 2}},
+                                                  {256, {4, 512, 1}, {4, 256, 1}, {}}};
+  x.block_shapes = blocks;
+  x.block_preferred = true;
   x.group_lanes = 256;
   x.group_scratch_bytes = 46 << 10;
   x.tile_preferred = true;
@@ -249,7 +255,7 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_LE(plan.scratch_bytes, limits.group_scratch_bytes);
                 ASSERT_EQ(plan.workspace_bytes(), 0u);
                 ASSERT_LE(plan.team_size * plan.vector_length, limits.group_lanes);
-                ASSERT_LE(std::min(m, n), plan.group_columns);
+                ASSERT_LE(std::min(m, n), plan.instance_columns);
                 // Whole warps.
                 ASSERT_EQ(plan.team_size * plan.vector_length % limits.vector_length, 0);
               } else if (plan.path == SvdPath::vector) {
@@ -265,6 +271,7 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_GE(plan.scratch_bytes + plan.workspace_bytes_per_team,
                           scalar.bytes * wide * (tall + (tall_vectors ? 2 : 1) * wide));
               } else {
+                ASSERT_TRUE(plan.path == SvdPath::team || plan.path == SvdPath::block);
                 ASSERT_FALSE(limits.vector_preferred);
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);
@@ -279,7 +286,21 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                                                 scalar.real_bytes(), tall_vectors != Vectors::none,
                                                 built)
                         .total();
-                ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team, working_set);
+                std::size_t threads_own = 0;
+                if (plan.path == SvdPath::block) {
+                  const auto shape = std::find_if(
+                      limits.block_shapes.begin(), limits.block_shapes.end(),
+                      [&](const auto& s) { return s.columns == plan.instance_columns; });
+                  const detail::BlockInstance& block = shape->instance(scalar.bytes);
+                  ASSERT_LE(std::min(m, n), shape->columns);
+                  ASSERT_LE(plan.team_size * plan.vector_length, block.threads);
+                  threads_own =
+                      static_cast<std::size_t>(plan.team_size) *
+                      detail::block_jacobi_bytes(block.width, scalar.bytes, scalar.real_bytes());
+                  ASSERT_LE(threads_own, plan.scratch_bytes);
+                }
+                ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team,
+                          working_set + threads_own);
               }
             }
 }
