@@ -40,14 +40,20 @@ public:
   void expect_data(const BatchShape& x) const {
     if (size(x) > 0 && !x.data && !x.pointers)
       refuse(x.name, "data is null, expected memory for " + to_string(size(x)) + " elements");
-    if (x.sizes_differ && x.extent[0] > 0 && !(x.rows && x.cols))
-      refuse(x.name, std::string(x.rows ? "cols" : "rows") + " is null, expected an array of " +
-                         to_string(x.extent[0]) + " sizes");
+    if (x.sizes_differ && x.extent[0] > 0 && !(x.rows && (x.cols || x.vectors)))
+      refuse(x.name, std::string(x.vectors ? "sizes"
+                                 : x.rows  ? "cols"
+                                           : "rows") +
+                         " is null, expected an array of " + to_string(x.extent[0]) + " sizes");
   }
 
   /// Kernels index the rows and columns of one matrix with int.
   void expect_int_extents(const BatchShape& x) const {
     constexpr std::int64_t most = 2147483647 - 1024;
+    for (int d = 0; d < 3; ++d)
+      if (x.extent[d] < 0)
+        refuse(x.name, "extent " + to_string(d) + " is " + to_string(x.extent[d]) +
+                           ", expected at least 0");
     for (int d = 1; d < 3; ++d)
       if (x.extent[d] > most)
         refuse(x.name, "extent " + to_string(d) + " is " + to_string(x.extent[d]) +

@@ -36,26 +36,33 @@ template <class Exec, class A, class U, class S, class Vt, class Info>
 constexpr void require_svd_arguments() {
   static_assert(is_supported_space<Exec>,
                 "shoal::svd: the execution space is none of this build's backends");
-  static_assert(is_uniform_batch<A>, "shoal::svd: A must be a rank-3 view (matrix, row, column)");
+  static_assert(is_batch<A>,
+                "shoal::svd: A must be a rank-3 view (matrix, row, column) or a batch");
   static_assert(is_supported_scalar<scalar_of<A>>,
                 "shoal::svd: the scalar must be float, double, complex<float>, complex<double>, "
                 "shoal::half or shoal::bfloat16");
-  static_assert(is_view_of_rank<S, 2>(), "shoal::svd: S must be a rank-2 view (matrix, value)");
+  static_assert(
+      is_view_of_rank<S, 2>() || (is_variable_batch<A> && is_variable_vectors<S>),
+      "shoal::svd: S must be a rank-2 view (matrix, value), or VariableVectors where A is a "
+      "VariableBatch");
   static_assert(
       std::is_same_v<typename S::value_type, real_scalar_of<A>>,
       "shoal::svd: S must hold the real type of A's scalar, float for 16-bit ones, not const");
   static_assert(are_accessible<Exec, A, S>,
                 "shoal::svd: the execution space cannot reach the memory of A or S");
   if constexpr (!std::is_same_v<U, Unwanted>) {
-    static_assert(is_uniform_batch<U>, "shoal::svd: U must be a rank-3 view (matrix, row, column)");
+    static_assert(is_batch<U> && is_variable_batch<U> == is_variable_batch<A>,
+                  "shoal::svd: U must be a rank-3 view (matrix, row, column) or a batch, and a "
+                  "VariableBatch where A is one");
     static_assert(std::is_same_v<typename U::value_type, scalar_of<A>>,
                   "shoal::svd: U must hold A's scalar, not const");
     static_assert(are_accessible<Exec, U>,
                   "shoal::svd: the execution space cannot reach the memory of U");
   }
   if constexpr (!std::is_same_v<Vt, Unwanted>) {
-    static_assert(is_uniform_batch<Vt>,
-                  "shoal::svd: Vt must be a rank-3 view (matrix, row, column)");
+    static_assert(is_batch<Vt> && is_variable_batch<Vt> == is_variable_batch<A>,
+                  "shoal::svd: Vt must be a rank-3 view (matrix, row, column) or a batch, and a "
+                  "VariableBatch where A is one");
     static_assert(std::is_same_v<typename Vt::value_type, scalar_of<A>>,
                   "shoal::svd: Vt must hold A's scalar, not const");
     static_assert(are_accessible<Exec, Vt>,
@@ -105,7 +112,7 @@ SvdPlan svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt&
                     detail::shape_of("S", detail::batch_ref(s)),
                     detail::optional_shape<Scalar>("Vt", vt),
                     detail::optional_shape<int>("info", info), effective);
-  return detail::plan_svd({shape.extent[0], shape.extent[1], shape.extent[2]},
+  return detail::plan_svd({shape.extent[0], shape.extent[1], shape.extent[2], shape.sizes_differ},
                           detail::scalar_size<Scalar>(), detail::backend_limits(exec), effective);
 }
 
@@ -132,8 +139,9 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 ///                   (batch, n, n) full, or shoal::unwanted
 /// \param[out] info  (batch), or shoal::unwanted: 0 converged; > 0 not converged in that many
 /// sweeps (the
-///                   best decomposition so far is stored); < 0 the matrix holds NaN or Inf (its S,
-///                   U, Vt are NaN then, and its neighbours are not touched)
+///                   best decomposition so far is stored); \ref svd_not_finite the matrix holds NaN
+///                   or Inf (its S, U, Vt are NaN then, and its neighbours are not touched);
+///                   \ref svd_wrong_sizes see below. Both are negative
 /// \param[in] options    thin or full, sign rule, tolerance, bound on sweeps
 /// \param[in] workspace  at least \ref svd_workspace_size bytes, free to overwrite until the work
 /// is done
@@ -142,6 +150,14 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 /// strides without a copy. float, double, Kokkos::complex of both, \ref half, \ref bfloat16. Of the
 /// 16-bit types S is float, everything is computed in float, and U and Vt are rounded where they
 /// are stored. Zero extents are fine: full vectors of an empty matrix are the identity.
+///
+/// Matrices of different sizes, of zero extents too, come as a \ref VariableBatch in a; u and vt
+/// are one then, or unwanted, and s is a \ref VariableVectors with room for up to min(m_i, n_i)
+/// values of matrix i, or a view (batch, r), of whose row i the first min(m_i, n_i, r) are written.
+/// A matrix whose sizes are negative, exceed the maxima, or disagree with those of its results is
+/// not read: its info is \ref svd_wrong_sizes, those of its results that keep to the maxima of
+/// their own are filled with NaN, and its neighbours are right. The work is dealt out as it is
+/// done, so that the time is that of all matrices together, however their sizes differ.
 ///
 /// *Accuracy* with u the unit roundoff: ||A - U S Vt||_F <= 5 u max(m, n) ||A||_F; U and Vt
 /// orthonormal to 5 u max(m, n) in the Frobenius norm, for any rank; each value right to 5 u max(m,

@@ -69,7 +69,8 @@ void run_group_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& opti
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
 /// vectors) of the lane kernel; 5 to 7 columns x (with, without) and run-time columns x (with,
 /// without) where the backend has them; the backend's group_shapes of the group kernel; 1 of the
-/// team kernel; 1 of the vector kernel where the backend has it.
+/// team kernel; 1 of the vector kernel where the backend has it. The last two take sizes that
+/// differ too.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
@@ -77,13 +78,16 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   const SvdArguments<T> arguments = plan.transposed ? transposed(given) : given;
   const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
   auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+  const SvdBatch<T> batch(plan, arguments, options);
+  const MatrixQueue queue(plan, memory);
+  queue.reset(exec);
   if (plan.path == SvdPath::team)
     return launch<0>("shoal::svd::team", exec, plan,
-                     TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
+                     TeamSvdKernel<Exec, T>(plan, batch, queue, memory));
   if constexpr (backend_traits<Exec>::svd_vector_bytes > 0)
     if (plan.path == SvdPath::vector)
       return launch<0>("shoal::svd::vector", exec, plan,
-                       VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
+                       VectorSvdKernel<Exec, T>(plan, batch, queue, memory));
   if (plan.path == SvdPath::group) return run_group_svd<0>(exec, plan, options, arguments);
   switch (arguments.a.cols) {
   case 1: return run_lane_svd<1>(exec, plan, options, arguments);

@@ -20,6 +20,7 @@ struct BatchShape {
   bool sizes_differ = false;      ///< extents 1 and 2 are maxima then
   const void* rows = nullptr;     ///< the arrays of the sizes where they differ
   const void* cols = nullptr;
+  bool vectors = false;               ///< one column each: rows are their sizes
   std::int64_t extent[3] = {0, 1, 1}; ///< batch, rows, cols
   std::int64_t stride[3] = {0, 0, 0};
   std::int64_t element_size = 1;
@@ -35,6 +36,7 @@ BatchShape shape_of(const char* name, const Ref& r) {
   s.sizes_differ = r.sizes_differ();
   s.rows = r.sizes.rows;
   s.cols = r.sizes.cols;
+  s.vectors = r.sizes.vectors;
   s.extent[0] = r.batch;
   s.extent[1] = r.rows;
   s.extent[2] = r.cols;
