@@ -3,9 +3,11 @@
 #include <shoal/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace shoal::detail {
 
@@ -170,7 +172,7 @@ void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& 
 }
 
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,
-               const BatchShape& info, const SvdOptions& options) {
+               const std::array<BatchShape, 4>& reports, const SvdOptions& options) {
   const Checker check("shoal::svd");
   for (const auto& [name, vectors] :
        {std::pair{"options.left", options.left}, {"options.right", options.right}})
@@ -206,10 +208,12 @@ void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, co
                         options.right == Vectors::full ? "columns of A" : "values in S");
     check.expect_extent(vt, 2, n, "columns of A");
   }
-  if (info.present) check.expect_extent(info, 0, batch, "matrices of A");
-
-  const BatchShape* const outputs[] = {left ? &u : nullptr, &s, right ? &vt : nullptr,
-                                       info.present ? &info : nullptr};
+  std::vector<const BatchShape*> outputs{left ? &u : nullptr, &s, right ? &vt : nullptr};
+  for (const BatchShape& x : reports) {
+    if (!x.present) continue;
+    check.expect_extent(x, 0, batch, "matrices of A");
+    outputs.push_back(&x);
+  }
   check.expect_int_extents(a);
   check.expect_data(a);
   for (const BatchShape* x : outputs) {

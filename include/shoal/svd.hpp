@@ -30,7 +30,53 @@ struct Workspace {
 struct Unwanted {};
 inline constexpr Unwanted unwanted{};
 
+/// What \ref svd tells of each matrix on request, beside info: each a rank-1 view (matrix), or
+/// shoal::unwanted, which costs nothing. `SvdDetails{sweeps, off_norm, rank}`, in which trailing
+/// ones may be left out. With n the smaller extent and k = n values s of the matrix:
+///  - sweeps (int): Jacobi sweeps done; where the matrix converged the last of them found nothing
+///  to
+///    turn. 0 for n < 2.
+///  - off_norm (the type of S): the largest |x_i^H x_j| / (|x_i| |x_j|), i < j, of the columns x_i
+///  =
+///    A^H u_i, or A v_i where A is wide, that the sweeps make orthogonal, as they leave them: how
+///    far the decomposition is from its end. About 2 u n^(1/4) or less where the matrix converged,
+///    else up to 1; 0 for n < 2.
+///  - rank (int): how many s_i > max(options.tolerance, 2 u max(m, n)) s_0, with u of the type of
+///  S,
+///    of all values, stored or not: numpy.linalg.matrix_rank's default where the tolerance is 0.
+///
+/// Where info is negative sweeps and rank are 0 and off_norm is NaN. off_norm takes about the time
+/// of a sweep.
+template <class Sweeps = Unwanted, class OffNorm = Unwanted, class Rank = Unwanted>
+struct SvdDetails {
+  Sweeps sweeps = {};
+  OffNorm off_norm = {};
+  Rank rank = {};
+};
+template <class Sweeps>
+SvdDetails(Sweeps) -> SvdDetails<Sweeps>;
+template <class Sweeps, class OffNorm>
+SvdDetails(Sweeps, OffNorm) -> SvdDetails<Sweeps, OffNorm>;
+template <class Sweeps, class OffNorm, class Rank>
+SvdDetails(Sweeps, OffNorm, Rank) -> SvdDetails<Sweeps, OffNorm, Rank>;
+
 namespace detail {
+
+template <class Exec, class View, class Value>
+constexpr bool is_detail() {
+  if constexpr (std::is_same_v<View, Unwanted>) return true;
+  else if constexpr (!is_view_of_rank<View, 1>()) return false;
+  else return std::is_same_v<typename View::value_type, Value> && are_accessible<Exec, View>;
+}
+
+template <class Exec, class A, class Sweeps, class OffNorm, class Rank>
+constexpr void require_svd_details(const SvdDetails<Sweeps, OffNorm, Rank>&) {
+  static_assert(is_detail<Exec, Sweeps, int>() && is_detail<Exec, Rank, int>() &&
+                    is_detail<Exec, OffNorm, real_scalar_of<A>>(),
+                "shoal::svd: sweeps and rank of the details must be rank-1 views (matrix) of int, "
+                "off_norm one of the real type that S holds, in memory that the execution space "
+                "reaches, or unwanted");
+}
 
 template <class Exec, class A, class U, class S, class Vt, class Info>
 constexpr void require_svd_arguments() {
@@ -90,6 +136,12 @@ BatchShape optional_shape(const char* name, const View& v) {
   return s;
 }
 
+template <class X, class View>
+EntryRef<X> entry_ref(const View& v) {
+  if constexpr (std::is_same_v<View, Unwanted>) return {};
+  else return {v.data(), static_cast<std::int64_t>(v.stride(0))};
+}
+
 /// Which vectors a call computes: leaving U or Vt out is asking for none.
 template <class U, class Vt>
 SvdOptions effective(SvdOptions options) {
@@ -98,22 +150,32 @@ SvdOptions effective(SvdOptions options) {
   return options;
 }
 
+template <class Exec, class A, class U, class S, class Vt, class Info, class Details>
+SvdPlan checked_svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt,
+                         const Info& info, const SvdOptions& options, const Details& details) {
+  using Scalar = detail::scalar_of<A>;
+  require_svd_arguments<Exec, A, U, S, Vt, Info>();
+  require_svd_details<Exec, A>(details);
+  const SvdOptions wanted = effective<U, Vt>(options);
+  const auto shape = shape_of("A", batch_ref(a));
+  check_svd(
+      shape, optional_shape<Scalar>("U", u), shape_of("S", batch_ref(s)),
+      optional_shape<Scalar>("Vt", vt),
+      {{optional_shape<int>("info", info), optional_shape<int>("details.sweeps", details.sweeps),
+        optional_shape<real_scalar_of<A>>("details.off_norm", details.off_norm),
+        optional_shape<int>("details.rank", details.rank)}},
+      wanted);
+  return plan_svd({shape.extent[0], shape.extent[1], shape.extent[2], shape.sizes_differ},
+                  scalar_size<Scalar>(), backend_limits(exec), wanted);
+}
+
 } // namespace detail
 
 /// How \ref svd with these arguments will run. Throws as \ref svd does.
 template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
 SvdPlan svd_plan(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt,
                  const Info& info = {}, const SvdOptions& options = {}) {
-  using Scalar = detail::scalar_of<A>;
-  detail::require_svd_arguments<Exec, A, U, S, Vt, Info>();
-  const SvdOptions effective = detail::effective<U, Vt>(options);
-  const auto shape = detail::shape_of("A", detail::batch_ref(a));
-  detail::check_svd(shape, detail::optional_shape<Scalar>("U", u),
-                    detail::shape_of("S", detail::batch_ref(s)),
-                    detail::optional_shape<Scalar>("Vt", vt),
-                    detail::optional_shape<int>("info", info), effective);
-  return detail::plan_svd({shape.extent[0], shape.extent[1], shape.extent[2], shape.sizes_differ},
-                          detail::scalar_size<Scalar>(), detail::backend_limits(exec), effective);
+  return detail::checked_svd_plan(exec, a, u, s, vt, info, options, SvdDetails<>());
 }
 
 /// Bytes of workspace that \ref svd with these arguments uses; 0 where everything fits in scratch.
@@ -145,6 +207,7 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 /// \param[in] options    thin or full, sign rule, tolerance, bound on sweeps
 /// \param[in] workspace  at least \ref svd_workspace_size bytes, free to overwrite until the work
 /// is done
+/// \param[out] details   sweeps, off-diagonal norm and numerical rank of each: \ref SvdDetails
 ///
 /// Views may have any layout and strides; wide matrices (m < n) are decomposed through their
 /// strides without a copy. float, double, Kokkos::complex of both, \ref half, \ref bfloat16. Of the
@@ -174,12 +237,14 @@ std::size_t svd_workspace_size(const Exec& exec, const A& a, const U& u, const S
 ///
 /// *Algorithm* Householder QR with column pivoting and row exchanges, then one-sided Jacobi on R^H:
 /// Z. Drmac and K. Veselic, New fast and accurate Jacobi SVD algorithm I, II, 2008.
-template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted>
+template <class Exec, class A, class U, class S, class Vt, class Info = Unwanted,
+          class Details = SvdDetails<>>
 void svd(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt, const Info& info = {},
-         const SvdOptions& options = {}, const Workspace& workspace = {}) {
+         const SvdOptions& options = {}, const Workspace& workspace = {},
+         const Details& details = {}) {
   using Scalar = detail::scalar_of<A>;
   Kokkos::Profiling::ScopedRegion region("shoal::svd");
-  const SvdPlan plan = svd_plan(exec, a, u, s, vt, info, options);
+  const SvdPlan plan = detail::checked_svd_plan(exec, a, u, s, vt, info, options, details);
   if (workspace.data)
     detail::check_workspace("shoal::svd", workspace.data, workspace.bytes, plan.workspace_bytes());
   const SvdOptions effective = detail::effective<U, Vt>(options);
@@ -189,14 +254,18 @@ void svd(const Exec& exec, const A& a, const U& u, const S& s, const Vt& vt, con
   arguments.s = detail::batch_ref(s);
   if (effective.right != Vectors::none) arguments.vt = detail::optional_ref<Scalar>(vt);
   arguments.info = detail::optional_ref<int>(info);
+  arguments.details.sweeps = detail::entry_ref<int>(details.sweeps);
+  arguments.details.off_norm = detail::entry_ref<detail::real_scalar_of<A>>(details.off_norm);
+  arguments.details.rank = detail::entry_ref<int>(details.rank);
   detail::run_svd<Exec, Scalar>(exec, plan, effective, arguments, workspace.data);
 }
 
 /// The singular values alone: \ref svd without vectors, which is faster.
-template <class Exec, class A, class S, class Info = Unwanted>
+template <class Exec, class A, class S, class Info = Unwanted, class Details = SvdDetails<>>
 void svd_values(const Exec& exec, const A& a, const S& s, const Info& info = {},
-                const SvdOptions& options = {}, const Workspace& workspace = {}) {
-  svd(exec, a, unwanted, s, unwanted, info, options, workspace);
+                const SvdOptions& options = {}, const Workspace& workspace = {},
+                const Details& details = {}) {
+  svd(exec, a, unwanted, s, unwanted, info, options, workspace, details);
 }
 
 } // namespace shoal

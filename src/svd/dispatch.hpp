@@ -18,7 +18,7 @@ namespace shoal::detail {
 /// A^T = (Vt)^T diag(S) U^T: the problem with rows and columns exchanged, in the same memory.
 template <class T>
 SvdArguments<T> transposed(const SvdArguments<T>& a) {
-  return {a.a.transposed(), a.vt.transposed(), a.s, a.u.transposed(), a.info};
+  return {a.a.transposed(), a.vt.transposed(), a.s, a.u.transposed(), a.info, a.details};
 }
 
 template <int N, bool Square, class Exec, class T>

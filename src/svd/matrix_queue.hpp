@@ -38,11 +38,11 @@ public:
   template <class Exec>
   void reset(const Exec& exec) const {
     if (!m_next) return;
-    Kokkos::parallel_for("shoal::svd::reset",
-                         Kokkos::Experimental::require(
-                             Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                             Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-                         ResetQueue{m_next});
+    Kokkos::parallel_for(
+        "shoal::svd::reset",
+        Kokkos::Experimental::require(Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+        ResetQueue{m_next});
   }
 
   template <class Member>

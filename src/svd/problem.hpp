@@ -18,8 +18,9 @@ namespace shoal::detail {
 template <class T>
 lane::SvdRequest svd_request(const SvdPlan& plan, const SvdArguments<T>& arguments,
                              const SvdOptions& options) {
-  return {arguments.vt.present(), lane::sign_rule(options.fix_signs, plan.transposed),
-          options.tolerance, options.max_sweeps};
+  return {arguments.vt.present(),     lane::sign_rule(options.fix_signs, plan.transposed),
+          options.tolerance,          options.max_sweeps,
+          arguments.details.wanted(), arguments.details.off_norm.data != nullptr};
 }
 
 /// One matrix with its results, m >= n.
@@ -42,6 +43,8 @@ struct SvdItem {
 template <class T>
 class SvdBatch {
 public:
+  using Real = typename real_of<T>::type;
+
   SvdBatch(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options)
       : m_args(arguments), m_request(svd_request(plan, arguments, options)),
         m_fix_signs(options.fix_signs), m_full_left(options.left == Vectors::full),
@@ -61,14 +64,11 @@ public:
              fits(m_args.vt, x.vt, m_full_right ? n : x.s.rows, n);
     if (m >= n) return x;
     // A^T = (Vt)^T diag(S) U^T.
-    return {x.a.transposed(),
-            x.vt.transposed(),
-            x.s,
-            x.u.transposed(),
-            m_args.vt.present(),
-            {m_args.u.present(), lane::sign_rule(m_fix_signs, true), m_request.tolerance,
-             m_request.max_sweeps},
-            x.fits};
+    lane::SvdRequest request = m_request;
+    request.right_vectors = m_args.u.present();
+    request.signs = lane::sign_rule(m_fix_signs, true);
+    return {x.a.transposed(),    x.vt.transposed(), x.s,   x.u.transposed(),
+            m_args.vt.present(), request,           x.fits};
   }
 
   /// What a matrix of wrong sizes gets: NaN wherever the sizes of a result can be trusted.
@@ -77,11 +77,16 @@ public:
     fill(crew, m_args.u, b);
     fill(crew, m_args.s, b);
     fill(crew, m_args.vt, b);
+    crew.once([&] { store_details(b, 0, not_a_number<Real>(), 0); });
   }
 
   /// By one thread.
   KOKKOS_FUNCTION void store_info(std::int64_t b, int info) const {
     if (m_args.info.data) *m_args.info.matrix_data(b) = info;
+  }
+  KOKKOS_FUNCTION void store_details(std::int64_t b, int sweeps, const Real& off_norm,
+                                     int rank) const {
+    m_args.details.store(b, sweeps, off_norm, rank);
   }
 
 private:

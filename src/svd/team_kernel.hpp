@@ -37,7 +37,7 @@ public:
     for (std::int64_t b = m_queue.first(member); b < m_batch.size(); b = m_queue.next(member, b)) {
       const SvdItem<T> x = m_batch.item(b);
       int info = svd_wrong_sizes;
-      if (x.fits) info = decompose(member, x, scratch, workspace);
+      if (x.fits) info = decompose(member, x, b, scratch, workspace);
       else m_batch.fill_with_nan(Crew{member}, b);
       Kokkos::single(Kokkos::PerTeam(member), [&] { m_batch.store_info(b, info); });
       member.team_barrier();
@@ -50,8 +50,8 @@ private:
   char* m_workspace;
   std::size_t m_scratch_bytes, m_workspace_bytes;
 
-  KOKKOS_FUNCTION int decompose(const Member& member, const SvdItem<T>& x, char* scratch,
-                                char* workspace) const {
+  KOKKOS_FUNCTION int decompose(const Member& member, const SvdItem<T>& x, std::int64_t b,
+                                char* scratch, char* workspace) const {
     std::size_t left = m_scratch_bytes;
     const auto place = [&](std::size_t bytes) {
       char*& from = bytes <= left ? scratch : workspace;
@@ -70,7 +70,8 @@ private:
     team::detail::Svd<T, Crew> svd({member}, x.rows(), x.cols(), x.left, small, square, tall);
     return svd.decompose(
         x.a, x.u, [&](int k) -> auto& { return x.s(k, 0); }, x.vt, static_cast<int>(x.u.cols),
-        static_cast<int>(x.s.rows), static_cast<int>(x.vt.rows), x.request);
+        static_cast<int>(x.s.rows), static_cast<int>(x.vt.rows), x.request,
+        [&](auto... details) { m_batch.store_details(b, details...); });
   }
 };
 

@@ -42,7 +42,8 @@ public:
       if (x.fits)
         info = Svd(x.rows(), x.cols(), x.left, memory)
                    .decompose(x.a, x.u, static_cast<int>(x.u.cols), x.s, x.vt,
-                              static_cast<int>(x.vt.rows), x.request);
+                              static_cast<int>(x.vt.rows), x.request,
+                              [&](auto... details) { m_batch.store_details(b, details...); });
       else m_batch.fill_with_nan(team::detail::LoneCrew(), b);
       m_batch.store_info(b, info);
     }

@@ -7,7 +7,6 @@
 
 #include <shoal/svd.hpp>
 
-#include <functional>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -34,7 +33,7 @@ struct Call {
   SvdOptions options;
   std::vector<std::int64_t> ranks; ///< values of each
   MatrixList<T> a, u, vt;
-  MatrixList<Real<T>> s_list; ///< values as vectors
+  MatrixList<Real<T>> s_list;  ///< values as vectors
   DeviceBatch<Real<T>> s_rows; ///< values as rows of a view
   DeviceBatch<int> info;
   bool rows_of_view;
@@ -293,27 +292,28 @@ TYPED_TEST(SvdVariable, WrongSizesAreReportedThereOnly) {
         const Call<T> call(matrices, options, 9, false, random);
         const auto changed = [&](const int* sizes, int size) {
           Kokkos::View<int*, Memory> copy("sizes", 25);
-          Kokkos::deep_copy(copy, Kokkos::View<const int*, Memory, Kokkos::MemoryUnmanaged>(
-                                      sizes, 25));
+          Kokkos::deep_copy(copy,
+                            Kokkos::View<const int*, Memory, Kokkos::MemoryUnmanaged>(sizes, 25));
           Kokkos::deep_copy(Kokkos::subview(copy, bad), size);
           return copy;
         };
         auto a = call.a.const_batch();
         auto u = call.u.batch(), vt = call.vt.batch();
         auto s = call.values();
-        const int* const target = wrong == a_rows || wrong == a_negative ? a.rows
-                                  : wrong == a_cols                      ? a.cols
+        const int* const target = wrong == a_rows || wrong == a_negative   ? a.rows
+                                  : wrong == a_cols                        ? a.cols
                                   : wrong == s_size || wrong == s_negative ? s.sizes
-                                  : wrong == u_rows                      ? u.rows
-                                  : wrong == u_cols                      ? u.cols
-                                  : wrong == vt_rows                     ? vt.rows
-                                                                         : vt.cols;
+                                  : wrong == u_rows                        ? u.rows
+                                  : wrong == u_cols                        ? u.cols
+                                  : wrong == vt_rows                       ? vt.rows
+                                                                           : vt.cols;
         const int size = wrong == a_rows || wrong == a_cols           ? 1000000
                          : wrong == a_negative || wrong == s_negative ? -1
                          : wrong == s_size                            ? 5
                                                                       : 3;
         const auto sizes = changed(target, size);
-        for (const int** const x : {&a.rows, &a.cols, &s.sizes, &u.rows, &u.cols, &vt.rows, &vt.cols})
+        for (const int** const x :
+             {&a.rows, &a.cols, &s.sizes, &u.rows, &u.cols, &vt.rows, &vt.cols})
           if (*x == target) *x = sizes.data();
         const Exec exec;
         Kokkos::fence();

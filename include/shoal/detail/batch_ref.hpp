@@ -103,6 +103,17 @@ struct BatchRef {
   }
 };
 
+/// One number of each matrix, or none: null data.
+template <class X>
+struct EntryRef {
+  X* data = nullptr;
+  std::int64_t stride = 0;
+
+  KOKKOS_FUNCTION void store(std::int64_t b, const X& x) const {
+    if (data) data[b * stride] = x;
+  }
+};
+
 /// The reference of a rank-3 view (matrix, row, column), a rank-2 view (matrix, entry) as column
 /// vectors, or a rank-1 view (matrix) as 1 x 1 matrices.
 template <class View>

@@ -4,6 +4,7 @@
 
 #include <shoal/options.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,9 +52,10 @@ BatchShape shape_of(const char* name, const Ref& r) {
 void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& b,
                 const BatchShape& beta, const BatchShape& c, const GemmOptions& options);
 
-/// u and vt are not looked at where the options ask for no vectors of that side.
+/// u and vt are not looked at where the options ask for no vectors of that side. reports: info and
+/// the details, one number a matrix.
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,
-               const BatchShape& info, const SvdOptions& options);
+               const std::array<BatchShape, 4>& reports, const SvdOptions& options);
 
 void check_workspace(const char* function, const void* data, std::size_t bytes, std::size_t needed);
 
