@@ -48,10 +48,13 @@ struct SvdPlan {
   /// The part of the working set that does not fit in scratch, for each team; 0 where all of it
   /// does.
   std::size_t workspace_bytes_per_team = 0;
+  /// What all teams share: the number of the next matrix, where sizes differ.
+  std::size_t workspace_bytes_shared = 0;
 
-  /// league_size * workspace_bytes_per_team
+  /// league_size * workspace_bytes_per_team + workspace_bytes_shared
   std::size_t workspace_bytes() const {
-    return static_cast<std::size_t>(league_size) * workspace_bytes_per_team;
+    return static_cast<std::size_t>(league_size) * workspace_bytes_per_team +
+           workspace_bytes_shared;
   }
   friend bool operator==(const SvdPlan&, const SvdPlan&) = default;
 };
@@ -153,7 +156,8 @@ struct GemmShape {
   bool sizes_differ = false;
 };
 struct SvdShape {
-  std::int64_t batch, m, n; ///< of A as given
+  std::int64_t batch, m, n; ///< of A as given; the largest m and n where sizes differ
+  bool sizes_differ = false;
 };
 
 GemmPlan plan_gemm(const GemmShape&, ScalarSize, const BackendLimits&, const GemmOptions&);

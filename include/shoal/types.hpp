@@ -39,6 +39,10 @@ enum class SvdPath {
   vector,    ///< CPUs: one matrix a thread at a time, columns side by side in vector registers
 };
 
+/// What info holds of a matrix that \ref svd could not decompose: it has NaN or Inf; or its sizes
+/// exceed the maxima of its batch, are negative, or disagree with those of its results.
+inline constexpr int svd_not_finite = -1, svd_wrong_sizes = -2;
+
 const char* to_string(Op op);
 const char* to_string(Vectors vectors);
 const char* to_string(GemmPath path);

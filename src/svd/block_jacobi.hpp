@@ -15,15 +15,15 @@
 /// \file
 /// One-sided Jacobi by the threads of a team, in blocks of columns. Two blocks at a time are in the
 /// registers of a thread's vector lanes, each with its share of the rows, while all columns of the
-/// one meet all of the other: memory is read and written once for many rotations, and the team waits
-/// for each other once for many rounds. Before the first blocks of a sweep meet, the columns of each
-/// do. The rotations of J are listed, and done when L has left the registers.
+/// one meet all of the other: memory is read and written once for many rotations, and the team
+/// waits for each other once for many rounds. Before the first blocks of a sweep meet, the columns
+/// of each do. The rotations of J are listed, and done when L has left the registers.
 ///
 /// Blocks meet in round-robin order, columns of two blocks by turns of the second, and columns of
-/// one block in odd-even order (F. T. Luk and H. Park, On parallel Jacobi orderings, 1989); blocks of
-/// columns as in: M. Becka, G. Oksa, M. Vajtersic, Dynamic ordering for a parallel block-Jacobi SVD
-/// algorithm, 2002, but rotation by rotation, so that the relative accuracy of the single rotations
-/// is kept.
+/// one block in odd-even order (F. T. Luk and H. Park, On parallel Jacobi orderings, 1989); blocks
+/// of columns as in: M. Becka, G. Oksa, M. Vajtersic, Dynamic ordering for a parallel block-Jacobi
+/// SVD algorithm, 2002, but rotation by rotation, so that the relative accuracy of the single
+/// rotations is kept.
 namespace shoal::detail {
 
 /// The scratch of each thread, in bytes.
@@ -60,13 +60,13 @@ public:
   /// Returns the sweeps done; `converged` comes in true where there is nothing to do.
   KOKKOS_FUNCTION int run(int max_sweeps, bool& converged) const {
     const int blocks = (m_problem.n + Width - 1) / Width;
-    return team::detail::sweep_pairs(
-        m_crew, blocks, m_problem.turned, max_sweeps, converged, [&](int p, int q, int round) {
-          const Slots slots{p * Width, q * Width};
-          const bool within = round == 0 && turn_within(slots);
-          const bool across = q < blocks && turn_across(slots);
-          return within || across;
-        });
+    return team::detail::sweep_pairs(m_crew, blocks, m_problem.turned, max_sweeps, converged,
+                                     [&](int p, int q, int round) {
+                                       const Slots slots{p * Width, q * Width};
+                                       const bool within = round == 0 && turn_within(slots);
+                                       const bool across = q < blocks && turn_across(slots);
+                                       return within || across;
+                                     });
   }
 
 private:
@@ -322,9 +322,9 @@ private:
     return dot;
   }
 
-  /// The rotations of the columns in slots p(i) and q(i), for the i < Width that are pairs, from the
-  /// lanes' shares of their dot products. Norms and exponents follow them, `exchanged` or not. Returns whether there
-  /// is anything to turn. `stale`: a new norm has lost digits.
+  /// The rotations of the columns in slots p(i) and q(i), for the i < Width that are pairs, from
+  /// the lanes' shares of their dot products. Norms and exponents follow them, `exchanged` or not.
+  /// Returns whether there is anything to turn. `stale`: a new norm has lost digits.
   template <class Pair, class P, class Q>
   KOKKOS_FORCEINLINE_FUNCTION bool make_turns(V (&dot)[Width], int round, bool exchanged,
                                               const Pair& is_pair, const P& p, const Q& q,
@@ -339,8 +339,8 @@ private:
       const R app = m_small.norm[p(i)], aqq = m_small.norm[q(i)];
       const I ep = m_small.exponent[p(i)], eq = m_small.exponent[q(i)];
       const R d = power_of_two<R>(eq - ep);
-      const bool active = lane::detail::needs_rotation(app, aqq, dot[h], d,
-                                                       m_problem.tolerance_squared);
+      const bool active =
+          lane::detail::needs_rotation(app, aqq, dot[h], d, m_problem.tolerance_squared);
       const lane::detail::Rotation<V> rotation(active, app, aqq, dot[h], d,
                                                power_of_two<R>(ep - eq));
       m_small.turns[i] = {rotation.pq * rotation.phase, rotation.qp * conjugate(rotation.phase),
@@ -362,9 +362,7 @@ private:
   /// The squared norms of the columns in registers, with those that have become small scaled up.
   /// `shift`: how often the second block has moved on.
   KOKKOS_FORCEINLINE_FUNCTION void refresh_norms(Columns& l, int shift) const {
-    const auto slot = [&](int c) {
-      return c < Width ? c : Width + ((c + shift) & (Width - 1));
-    };
+    const auto slot = [&](int c) { return c < Width ? c : Width + ((c + shift) & (Width - 1)); };
     bool low = false;
     const auto norms = [&] {
       Group::sync();
@@ -375,7 +373,8 @@ private:
             for (int r = 0; r < Rows; ++r) norm += norm_squared(l.x[c][r]);
             return norm;
           },
-          Sum(), [&](int c, const R& norm) {
+          Sum(),
+          [&](int c, const R& norm) {
             m_small.norm[slot(c)] = norm;
             // Padding, like a column of zeros, is not to be scaled.
             low = low || (norm < R(lane::detail::rescale_below<V>) &&
@@ -392,7 +391,8 @@ private:
           for (int r = 0; r < Rows; ++r) top = maximum(top, max_part(l.x[c][r]));
           return top;
         },
-        Maximum(), [&](int c, const R& top) {
+        Maximum(),
+        [&](int c, const R& top) {
           const bool scaled = m_small.norm[slot(c)] < R(lane::detail::rescale_below<V>);
           const I e = scaled ? lane::detail::exponent_to_take<V>(top) : I(0);
           m_small.factor[c] = power_of_two<R>(-e);
@@ -410,7 +410,8 @@ private:
 
   /// use(c, x) in one lane for each slot, with x combined over the lanes' part(c).
   template <class Part, class Combine, class Use>
-  KOKKOS_FORCEINLINE_FUNCTION void deal_slots(const Part& part, const Combine& combine, const Use& use) const {
+  KOKKOS_FORCEINLINE_FUNCTION void deal_slots(const Part& part, const Combine& combine,
+                                              const Use& use) const {
     R x[cols];
     SHOAL_UNROLL
     for (int c = 0; c < cols; ++c) x[c] = part(c);

@@ -9,8 +9,8 @@
 
 /// \file
 /// Several sums over the lanes of a group at once. The lanes exchange halves of what they hold, so
-/// that each ends with the totals of its own few: about one exchange a value instead of one for each
-/// doubling of the lanes.
+/// that each ends with the totals of its own few: about one exchange a value instead of one for
+/// each doubling of the lanes.
 namespace shoal::detail {
 
 /// Values left to each lane when Count of them have been summed over Lanes lanes and dealt out by

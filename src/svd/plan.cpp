@@ -3,6 +3,7 @@
 #include "src/plan_support.hpp"
 #include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_svd.hpp"
+#include "src/svd/matrix_queue.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/error.hpp>
@@ -154,12 +155,29 @@ void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   else plan.workspace_bytes_per_team = bytes + scratch_alignment; // workspaces start anywhere
 }
 
+/// Matrices of different sizes, the largest of which is p. Teams take runs of them from a counter
+/// that they share: short ones, so that all end at about the same time.
+void plan_variable(SvdPlan& plan, const Problem& p, const BackendLimits& limits, bool vector) {
+  constexpr std::int64_t least_runs = 32, longest_run = 8;
+  if (vector) {
+    plan_vector(plan, p, limits);
+  } else {
+    plan_team(plan, p, limits);
+    // Room for all of a small matrix, though the largest leaves its large parts in the workspace.
+    const std::size_t all_of_small = std::min(limits.group_scratch_bytes, p.work_size().total());
+    plan.scratch_bytes = std::max(plan.scratch_bytes, all_of_small);
+  }
+  plan.matrices_per_team = static_cast<int>(
+      std::clamp<std::int64_t>(p.batch / (least_runs * limits.teams_at_once), 1, longest_run));
+  plan.workspace_bytes_shared = p.batch > 0 ? svd_shared_bytes : 0;
+}
+
 } // namespace
 
 SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& limits,
                  const SvdOptions& options) {
   SvdPlan plan;
-  plan.transposed = shape.m < shape.n;
+  plan.transposed = shape.m < shape.n && !shape.sizes_differ;
   const auto [m, n] = std::minmax(shape.n, shape.m, std::greater<>());
   const Vectors tall = plan.transposed ? options.right : options.left;
   const Vectors wide = plan.transposed ? options.left : options.right;
@@ -170,13 +188,28 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
                         wide != Vectors::none,
                         tall == Vectors::full && m > n,
                         scalar};
-  const int lane_team = lane_team_size(problem, limits);
   const auto refuse = [&](const std::string& needs) {
     throw invalid_argument("shoal::svd", "options.path",
                            std::string(to_string(options.path)) + " does not take this shape (" +
                                std::to_string(shape.m) + " x " + std::to_string(shape.n) +
                                "): it needs " + needs);
   };
+  if (shape.sizes_differ) {
+    const bool left = options.left != Vectors::none, right = options.right != Vectors::none;
+    const bool full = options.left == Vectors::full || options.right == Vectors::full;
+    const Problem largest{shape.batch, m, n, left || right, left || right, full && m > n, scalar};
+    switch (options.path) {
+    case SvdPath::automatic: plan_variable(plan, largest, limits, limits.vector_preferred); break;
+    case SvdPath::team: plan_variable(plan, largest, limits, false); break;
+    case SvdPath::vector:
+      if (!limits.vector_preferred) refuse("a CPU");
+      plan_variable(plan, largest, limits, true);
+      break;
+    default: refuse("matrices of one size");
+    }
+    return plan;
+  }
+  const int lane_team = lane_team_size(problem, limits);
   switch (options.path) {
   case SvdPath::lane:
     if (lane_team == 0)

@@ -319,6 +319,45 @@ TEST(SvdPlan, WorkspaceIsBoundedWhateverTheBatch) {
     }
 }
 
+/// The working set of every matrix that keeps to the maxima fits in what the plan asks for.
+TEST(SvdPlan, SizesThatDifferAreForKernelsThatTakeThem) {
+  for (const BackendLimits& limits : all_limits())
+    for (const ScalarSize& scalar : scalars)
+      for (const SvdPath path : every_path<SvdPath>())
+        for (SvdOptions options : vector_choices())
+          for (const SvdShape& shape :
+               {SvdShape{1000, 8, 8, true}, SvdShape{7, 40, 300, true}, SvdShape{0, 5, 5, true},
+                SvdShape{std::int64_t(1) << 33, 1000, 200, true}, SvdShape{10, 0, 4, true}}) {
+            options.path = path;
+            SvdPlan plan;
+            try {
+              plan = plan_svd(shape, scalar, limits, options);
+            } catch (const shoal::invalid_argument& e) {
+              EXPECT_EQ(e.argument(), "options.path");
+              EXPECT_TRUE(path != SvdPath::automatic && path != SvdPath::team) << e.what();
+              EXPECT_FALSE(path == SvdPath::vector && limits.vector_preferred) << e.what();
+              continue;
+            }
+            SCOPED_TRACE(::testing::Message() << plan);
+            EXPECT_EQ(plan.path == SvdPath::vector,
+                      limits.vector_preferred && path != SvdPath::team);
+            EXPECT_TRUE(plan.path == SvdPath::vector || plan.path == SvdPath::team);
+            EXPECT_FALSE(plan.transposed);
+            EXPECT_EQ(plan.workspace_bytes() > 0, shape.batch > 0);
+            EXPECT_LE(plan.league_size, limits.teams_at_once);
+            if (shape.batch == 0) continue;
+            EXPECT_GE(plan.matrices_per_team, 1);
+            EXPECT_GE(plan.workspace_bytes_shared, sizeof(std::int64_t));
+            const bool any = options.left != Vectors::none || options.right != Vectors::none;
+            const std::size_t room = plan.scratch_bytes + plan.workspace_bytes_per_team;
+            for (const auto& [m, n] : {std::pair{shape.m, shape.n}, {shape.m / 2, shape.n}}) {
+              const auto set = team::detail::svd_work_size(std::max(m, n), std::min(m, n),
+                                                           scalar.bytes, scalar.real_bytes(), any);
+              EXPECT_GE(room, plan.path == SvdPath::team ? set.total() : set.tall + set.l + set.j);
+            }
+          }
+}
+
 TEST(SvdPlan, NamedPathsAreTakenOrRefused) {
   for (const BackendLimits& limits : all_limits())
     for (const SvdPath path : every_path<SvdPath>())

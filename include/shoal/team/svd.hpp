@@ -189,12 +189,14 @@ public:
   }
 
   /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any
-  /// number of entries up to n, vt any number of rows up to n.
-  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt>
+  /// number of entries up to n, vt any number of rows up to n. One thread calls
+  /// store_details(sweeps, off_norm, rank) where the request asks for details.
+  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt, class StoreDetails>
   KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
                                 const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
-                                const lane::SvdRequest& request) {
-    return decompose(a, u, s, vt, u_cols, s_size, vt_rows, request,
+                                const lane::SvdRequest& request,
+                                const StoreDetails& store_details) {
+    return decompose(a, u, s, vt, u_cols, s_size, vt_rows, request, store_details,
                      [&](const Problem&, int max_sweeps, bool& converged) {
                        return jacobi(max_sweeps, converged);
                      });
@@ -202,10 +204,12 @@ public:
 
   /// The same with Jacobi as run_jacobi(problem, max_sweeps, converged) does it, which returns the
   /// sweeps done; `converged` comes in true where there is nothing to do.
-  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt, class RunJacobi>
+  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt, class StoreDetails,
+            class RunJacobi>
   KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
                                 const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
-                                const lane::SvdRequest& request, const RunJacobi& run_jacobi) {
+                                const lane::SvdRequest& request, const StoreDetails& store_details,
+                                const RunJacobi& run_jacobi) {
     const R not_finite = load(a);
     factor();
     if (m_left) {
@@ -225,8 +229,12 @@ public:
       store_left_vectors(u, u_cols, request.signs == lane::SignRule::left, not_finite);
     }
     store_right_vectors(vt, vt_rows, not_finite);
-    store_values(s, s_size, R(number_t<V>(request.tolerance)), not_finite);
-    return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
+    const R off_norm = request.off_norm ? square_root(off_norm_squared()) : R(0);
+    const bool finite = not_finite == R(0);
+    store_values(s, s_size, request, not_finite, [&](int rank) {
+      store_details(finite ? sweeps : 0, off_norm + not_finite, finite ? rank : 0);
+    });
+    return !finite ? svd_not_finite : converged ? 0 : sweeps;
   }
 
 private:
@@ -568,21 +576,50 @@ private:
     });
   }
 
-  template <class VectorS>
-  KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const R& tolerance,
-                                    const R& not_finite) {
+  /// See lane::detail::off_norm_squared; the same in every thread.
+  KOKKOS_FUNCTION R off_norm_squared() const {
+    m_crew.for_columns(0, m_cols, [&](int j) {
+      const R norm = norm_of(m_l, 0, m_cols, j);
+      m_crew.once_a_column([&] { m_norm[j] = norm; });
+    });
+    m_crew.barrier();
+    m_crew.for_columns(0, m_cols, [&](int q) {
+      const V* const y = m_l.column(q);
+      R largest(0);
+      for (int p = 0; p < q; ++p) {
+        const V* const x = m_l.column(p);
+        const V dot = m_crew.template sum<V>(
+            0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+        largest = maximum(largest, norm_squared(dot) / (m_norm[p] * m_norm[q]));
+      }
+      m_crew.once_a_column([&] { m_tau[q] = largest; }); // Q has been formed
+    });
+    m_crew.barrier();
+    R largest(0);
+    for (int q = 0; q < m_cols; ++q) largest = maximum(largest, m_tau[q]);
+    m_crew.barrier(); // every thread has read the norms
+    return largest;
+  }
+
+  template <class VectorS, class StoreRank>
+  KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const lane::SvdRequest& request,
+                                    const R& not_finite, const StoreRank& store_rank) {
     m_crew.for_columns(0, m_cols, [&](int k) {
       const R size = square_root(norm_of(m_l, 0, m_cols, k));
       m_crew.once_a_column([&] { m_norm[k] = scale_by_power_of_two(size, m_exponent[k]); });
     });
     m_crew.barrier();
     m_crew.once([&] {
-      R previous = s_size > 0 ? m_norm[0] : R(0);
-      const R cutoff = tolerance * previous;
-      for (int k = 0; k < s_size; ++k) {
+      R previous = m_cols > 0 ? m_norm[0] : R(0);
+      const R cutoff = R(number_t<V>(request.tolerance)) * previous;
+      const R rank_cutoff = R(lane::detail::rank_tolerance<V>(request, m_rows)) * previous;
+      int rank = 0;
+      for (int k = 0; k < m_cols; ++k) {
         if (m_norm[k] < previous) previous = m_norm[k];
-        s(k) = (previous <= cutoff ? R(0) : previous) + not_finite;
+        if (k < s_size) s(k) = (previous <= cutoff ? R(0) : previous) + not_finite;
+        if (previous > rank_cutoff) ++rank;
       }
+      if (request.details) store_rank(rank);
     });
   }
 
@@ -635,14 +672,16 @@ KOKKOS_FUNCTION int decompose(const Crew& crew, const MatrixA& a, const MatrixU&
   const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
                                  options.tolerance, options.max_sweeps};
   const auto s_size = static_cast<int>(s.extent(0));
+  const auto no_details = [](auto...) {};
   if (tall)
     return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
                           s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)),
-                          request);
+                          request, no_details);
   // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
   return work.decompose(Transposed<MatrixA>{a}, Transposed<MatrixVt>{vt}, s, Transposed<MatrixU>{u},
                         of_m == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), s_size,
-                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request);
+                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request,
+                        no_details);
 }
 
 } // namespace detail
