@@ -5,64 +5,16 @@
 #include "tests/support/reference.hpp"
 #include "tests/support/residuals.hpp"
 #include "tests/support/settings.hpp"
+#include "tests/support/thread_group.hpp"
 
-#include <array>
-#include <atomic>
-#include <barrier>
 #include <cstring>
 #include <gtest/gtest.h>
-#include <thread>
 #include <vector>
 
 /// \file
-/// The group SVD with several lanes, on a CPU: each lane of a warp is a thread, which waits where
-/// lanes exchange. A lane that leaves out an exchange that others make, or makes one more, breaks
-/// the count of exchanges; a missing sync shows as a wrong result or to a thread sanitizer.
+/// The group SVD with several lanes, on a CPU; see tests/support/thread_group.hpp.
 namespace shoal::test {
 namespace {
-
-constexpr int warp_lanes = 32;
-
-struct Warp {
-  std::barrier<> barrier{warp_lanes};
-  std::array<std::array<char, 32>, warp_lanes> slot{};
-  std::array<std::atomic<bool>, warp_lanes> flag{};
-};
-Warp the_warp;
-thread_local int this_lane;
-
-template <int Lanes>
-struct ThreadGroup {
-  static constexpr int lanes = Lanes;
-  template <class>
-  static constexpr std::size_t register_bytes = 600; // J of 40 columns is in scratch
-
-  static int rank() { return this_lane % Lanes; }
-  static void sync() { the_warp.barrier.arrive_and_wait(); }
-  template <class X>
-  static X exchanged(const X& x, int distance) {
-    const auto at = [](int i) { return the_warp.slot[static_cast<std::size_t>(i)].data(); };
-    std::memcpy(at(this_lane), &x, sizeof(X));
-    sync();
-    X y = x;
-    std::memcpy(static_cast<void*>(&y), at(this_lane ^ distance), sizeof(X));
-    sync();
-    return y;
-  }
-  static bool any_of_warp(bool x) { return any_between(x, 0, warp_lanes); }
-  static bool any(bool x) {
-    const int first = this_lane / Lanes * Lanes;
-    return any_between(x, first, first + Lanes);
-  }
-  static bool any_between(bool x, int from, int to) {
-    the_warp.flag[static_cast<std::size_t>(this_lane)] = x;
-    sync();
-    bool any = false;
-    for (int i = from; i < to; ++i) any = any || the_warp.flag[static_cast<std::size_t>(i)];
-    sync();
-    return any;
-  }
-};
 
 template <class T>
 struct Result {
@@ -102,8 +54,7 @@ Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full, bool
   std::vector<Line> scratch(size.total() * (warp_lanes / Lanes) / sizeof(Line) + 1);
   std::memset(static_cast<void*>(scratch.data()), 0x7f, scratch.size() * sizeof(Line));
 
-  const auto work = [&](int lane) {
-    this_lane = lane;
+  run_warps(1, [&](int, int lane) {
     const int group = lane / Lanes;
     char* const tile = scratch.front().bytes + static_cast<std::size_t>(group) * size.total();
     char* const square = tile + size.tile;
@@ -113,10 +64,7 @@ Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full, bool
     const int info = svd.decompose(present, x, present ? group : 0,
                                    {true, signs, 0, max_sweeps, details, details});
     if (present && lane % Lanes == 0) r.info[static_cast<std::size_t>(group)] = info;
-  };
-  std::vector<std::thread> threads;
-  for (int lane = 0; lane < warp_lanes; ++lane) threads.emplace_back(work, lane);
-  for (std::thread& thread : threads) thread.join();
+  });
   return r;
 }
 
