@@ -2,7 +2,7 @@
 # The target shoal: backend-neutral sources, and for each backend its instantiations, one file a scalar.
 set(SHOAL_PUBLIC_HEADERS
   batch_view.hpp error.hpp gemm.hpp half.hpp kokkos_kernels.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
-  detail/batch_ref.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
+  detail/batch_ref.hpp detail/blas_form.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
   detail/scalar.hpp detail/unroll.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp
   team/crew.hpp team/gemm.hpp team/svd.hpp)
@@ -34,6 +34,7 @@ foreach(backend IN LISTS SHOAL_BACKENDS)
   endforeach()
   target_sources(shoal PRIVATE ${sources})
   shoal_sources_are_device_code(${sources})
+  shoal_add_vendor(${backend})
   if(backend STREQUAL openmp)
     # Square roots in packs vectorise only without errno. Optimised also for debugging users: a kernel at
     # -O0 is thousands of times slower. At -O3 sanitizers make the compiler four times slower than at -O1.

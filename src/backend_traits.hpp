@@ -28,6 +28,7 @@ namespace shoal::detail {
 ///  - svd_vector_bytes: size of the registers of the vector kernel of svd, 0: there is none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of
 ///  gemm, 0: there is no such kernel;
+///  - vendor_takes<T>: whether there is a vendor_gemm (src/gemm/vendor.hpp) for this scalar;
 ///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies
 ///    of 2, 4, 8 or 16 bytes to scratch that a thread starts and later waits for;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.

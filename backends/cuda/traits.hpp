@@ -6,6 +6,9 @@
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
 
+#include <shoal/config.hpp>
+#include <shoal/detail/scalar.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cuda_pipeline_primitives.h>
@@ -35,6 +38,8 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
+  template <class T>
+  static constexpr bool vendor_takes = SHOAL_ENABLE_CUBLAS;
   template <class T, int Tile>
   static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(arithmetic_t<T>));
 

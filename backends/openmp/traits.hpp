@@ -6,6 +6,9 @@
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
 
+#include <shoal/config.hpp>
+#include <shoal/detail/scalar.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 
@@ -47,6 +50,8 @@ struct backend_traits<Kokkos::OpenMP> {
   static constexpr int svd_vector_bytes = openmp_tuning::vector_bytes;
   static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
   static constexpr int gemm_registers = openmp_tuning::gemm_registers;
+  template <class T>
+  static constexpr bool vendor_takes = SHOAL_ENABLE_CBLAS && !is_converted<T>;
   template <class, int>
   static constexpr int tile_teams = 1;
 

@@ -5,6 +5,7 @@
 #include "src/gemm/team_kernel.hpp"
 #include "src/gemm/tile_kernel.hpp"
 #include "src/gemm/vector_kernel.hpp"
+#include "src/gemm/vendor.hpp"
 #include "src/launch.hpp"
 
 #include <shoal/detail/dispatch.hpp>
@@ -33,6 +34,9 @@ void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options
       else launch<0>("shoal::gemm::vector", exec, plan, VectorGemmKernel<Exec, T>(plan, problem));
       return;
     }
+  }
+  if constexpr (Traits::template vendor_takes<T>) {
+    if (plan.path == GemmPath::vendor) return vendor_gemm(exec, plan, problem);
   }
   if (plan.path == GemmPath::team)
     return launch<0>("shoal::gemm::team", exec, plan, TeamGemmKernel<Exec, T>(plan, problem));

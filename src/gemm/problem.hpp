@@ -36,6 +36,11 @@ struct GemmProblem {
   /// Whether coefficients are.
   bool coefficients_in_memory() const { return alpha.data || beta.data; }
 
+  /// The same product, of which C^T = B^T A^T is computed.
+  GemmProblem transposed() const {
+    return {b.transposed(), a.transposed(), c.transposed(), alpha, beta, conj_b, conj_a};
+  }
+
   /// The product of matrices i alone, with its sizes and coefficients.
   KOKKOS_FUNCTION GemmProblem one(std::int64_t i) const {
     return {a.one(i), b.one(i), c.one(i), {alpha.of(i)}, {beta.of(i)}, conj_a, conj_b};

@@ -56,8 +56,7 @@ public:
     const BatchRef<T>& c = problem.c;
     const bool transposed = c.row_stride == 1 && (c.col_stride != 1 || c.cols < c.rows);
     if (transposed) {
-      problem = {problem.b.transposed(), problem.a.transposed(), c.transposed(), problem.alpha,
-                 problem.beta,           problem.conj_b,         problem.conj_a};
+      problem = problem.transposed();
       std::swap(m_row_blocks, m_col_blocks);
     }
     m_a = problem.a;

@@ -5,15 +5,21 @@
 #include "scalar.hpp"
 #include "settings.hpp"
 
+#include <shoal/config.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+#include <type_traits>
 
 namespace shoal::test {
 
-/// CPUs alone have the vector kernels.
+/// CPUs alone have the vector kernels; the vendor's library is there where shoal was built with it.
 template <class Path>
 bool runs_here(Path path) {
-  return path != Path::vector || Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+  if constexpr (std::is_same_v<Path, GemmPath>)
+    if (path == GemmPath::vendor) return on_host ? SHOAL_ENABLE_CBLAS : SHOAL_ENABLE_CUBLAS;
+  return path != Path::vector || on_host;
 }
 
 /// Every path that the execution space has was seen.

@@ -22,6 +22,8 @@ int info_command() {
 #endif
   std::printf("Kokkos:        %d.%d.%d\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
               KOKKOS_VERSION % 100);
+  std::printf("vendors:       %s%s(for large products)\n", SHOAL_ENABLE_CUBLAS ? "cuBLAS " : "",
+              SHOAL_ENABLE_CBLAS ? "CBLAS " : "");
   std::printf("LAPACK:        %s (for comparison in the demonstration)\n",
               lapack_available() ? "yes" : "no");
 #if defined(__VERSION__)
