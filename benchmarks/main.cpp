@@ -33,6 +33,29 @@ bool matches(const std::string& name, const std::string& regex) {
   return regex.empty() || std::regex_search(name, std::regex(regex));
 }
 
+/// An argument as a shell takes it.
+std::string quoted(const std::string& argument) {
+  return matches(argument, "[^-A-Za-z0-9_./=]") ? "'" + argument + "'" : argument;
+}
+
+/// What it was built with and does not tell itself.
+void add_versions(Machine& machine) {
+  const auto version = [](int major, int minor, int patch) {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  };
+  machine.details.emplace_back(
+      "Kokkos", version(KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100));
+#ifdef __CUDACC__
+  machine.details.emplace_back(
+      "nvcc", version(__CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__));
+#endif
+}
+
+void add_clocks(Machine& machine, const std::string& when) {
+  if (const std::string clocks = clocks_now(); !clocks.empty())
+    machine.details.emplace_back("clocks " + when, clocks);
+}
+
 Row row_of(const Case& c) {
   Row row;
   row.name = name_of(c);
@@ -93,6 +116,7 @@ bool run(const Options& options) {
       !Kokkos::SpaceAccessibility<Kokkos::HostSpace, Exec::memory_space>::accessible;
   Run result;
   result.machine = describe_machine();
+  add_versions(result.machine);
   result.space = Exec::name();
   result.threads = exec.concurrency();
   result.command = options.command;
@@ -120,8 +144,7 @@ bool run(const Options& options) {
   result.copy_bytes_per_second = meter.copy_rate(options.tiny            ? 1e6
                                                  : result.machine.is_gpu ? 4e9
                                                                          : 1e9);
-  if (const std::string clocks = clocks_now(); !clocks.empty())
-    result.machine.details.emplace_back("clocks after the copy", clocks);
+  add_clocks(result.machine, "after the copy");
   print_heading(result);
 
   const auto f32 = all_rivals<float>(exec, options.scope());
@@ -142,6 +165,8 @@ bool run(const Options& options) {
       ok = ok && (entry.name.rfind("shoal", 0) != 0 || entry.failure.empty());
     if (!options.json.empty()) write_json(result, options.json); // also if a later row ends the run
   }
+  add_clocks(result.machine, "after the last row");
+  if (!options.json.empty()) write_json(result, options.json);
   if (!ok) std::printf("\nshoal failed on some rows.\n");
   return ok;
 }
@@ -161,7 +186,7 @@ int main(int argc, char* argv[]) {
   app.add_option("--seconds", options.seconds, "Timed seconds for each implementation and row")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  for (int i = 1; i < argc; ++i) options.command += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) options.command += " " + quoted(argv[i]);
 
   const Kokkos::ScopeGuard kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {

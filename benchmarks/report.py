@@ -275,7 +275,7 @@ def units(x):
 
 
 def shape_of(row):
-    if row["operation"] == "gemm":
+    if row["operation"] == "gemm" and not row["m"] == row["n"] == row["k"]:
         return f'{row["m"]}x{row["k"]} by {row["k"]}x{row["n"]}'
     return f'{row["m"]}x{row["n"]}'
 
@@ -337,6 +337,39 @@ def seed_rows(run):
             and (row["operation"] == "gemm" and row["batch"] == 1 or (row["operation"], row["m"], row["n"], row["batch"], row["vectors"]) == ("svd", 15, 3, 8000, True))]
 
 
+def share_of_copy(row):
+    return f'{100 * reference(row)["copy_fraction"]:.0f} %' if reference(row) else "-"
+
+
+def ratio(row):
+    """The fastest rival's time over shoal's; None where one of them is missing."""
+    ours, best = reference(row), fastest_rival(row)
+    return best["seconds"]["median"] / ours["seconds"]["median"] if ours and best else None
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def times(x):
+    return f"{x:.3g}" if x < 999.5 else f"{x:,.0f}"
+
+
+def verdict(run):
+    """A sentence for each operation: on how many shapes shoal is ahead of everyone, by how much, and where it is not."""
+    sentences = []
+    for operation, what in (("svd", "Decompositions"), ("gemm", "Products")):
+        found = sorted((ratio(row), row["name"]) for row in summary_rows(run) if row["operation"] == operation and ratio(row))
+        if not found:
+            continue
+        link = lambda pair: f'<a href="#{html.escape(pair[1])}">{html.escape(pair[1])}</a>'
+        ahead = sum(x >= 1 for x, _ in found)
+        sentences.append(f"<li><b>{what}: shoal is faster than every rival on {ahead} of {len(found)} shapes</b>. Time of the fastest rival over shoal's: "
+                         f"{times(geometric_mean([x for x, _ in found]))} in the geometric mean, "
+                         f"from {times(found[0][0])} ({link(found[0])}) to {times(found[-1][0])} ({link(found[-1])}).</li>")
+    return f'<ul>{"".join(sentences)}</ul>'
+
+
 SHORT = (2, 3, 4, 8, 16, 32, 64)
 
 
@@ -347,6 +380,56 @@ def short_rows(run):
         for scalar in ("f32", "f64"):
             rows += [row for row in square_rows(run, operation, scalar) if row["n"] in SHORT]
     return rows
+
+
+def by_shape(run, rows):
+    """[(what it is, scalar -> row)]: float and double of a shape together."""
+    seeds, shapes = {row["name"] for row in seed_rows(run)}, {}
+    for row in rows:
+        seed = row["name"] in seeds
+        key = re.sub("/f(32|64)/", "/", row["name"])
+        if not seed: # the batch differs with the scalar
+            key = re.sub(r"/\d+(?=/|$)", "", key)
+        name = describe(row, scalar=False) if seed else f'{row["operation"]}, {shape_of(row)}'
+        shapes.setdefault(key, (name, {}))[1][row["scalar"]] = row
+    return list(shapes.values())
+
+
+def in_short(run):
+    """The first table: a line a shape."""
+    lines = []
+    for name, rows in by_shape(run, short_rows(run) or summary_rows(run)):
+        line = f'<td class="wrapped">{html.escape(name)}</td>'
+        for scalar in ("f32", "f64"):
+            row = rows.get(scalar)
+            if not row:
+                line += "<td></td>" * 4
+                continue
+            best, x = fastest_rival(row), ratio(row)
+            line += (f'<td class="group"><a href="#{html.escape(row["name"])}">{rate(row, reference(row))}</a></td><td>{share_of_copy(row)}</td>'
+                     f'<td class="wrapped">{html.escape(best["name"].replace(", loop", "")) if best else "none"}</td>'
+                     + (f'<td class="{"faster" if x >= 1 else "slower"}">{times(x)}</td>' if x else "<td></td>"))
+        lines.append(f"<tr>{line}</tr>")
+    head = '<th class="group">shoal</th><th>of copy</th><th>fastest rival</th><th class="wrapped">its time / shoal\'s</th>'
+    return ('<table><tr><th></th><th class="group middle" colspan="4">float</th><th class="group middle" colspan="4">double</th></tr>'
+            f'<tr><th></th>{head * 2}</tr>{"".join(lines)}</table>')
+
+
+def everyone(run):
+    """A line for each implementation: on how many rows it worked, how fast, and how right it was at worst."""
+    names = list(dict.fromkeys(e["name"] for row in run["rows"] for e in row["entries"]))
+    lines = []
+    for name in names:
+        entries = [e for row in run["rows"] for e in row["entries"] if e["name"] == name]
+        found = [e["time_over_shoal"] for e in entries if worked(e) and "time_over_shoal" in e]
+        cells = [html.escape(name), str(sum(map(worked, entries))), str(sum(not worked(e) for e in entries) or ""),
+                 times(geometric_mean(found)) if found else ""]
+        for keys in (("residual",), ("orthogonality_u", "orthogonality_v"), ("values",), ("gemm_error",)):
+            measured = [x for e in entries for x in [(e["accuracy"] or {}).get(key) for key in keys] if x is not None]
+            cells.append(units(max(measured, default=None)))
+        lines.append(f'<tr class="{"shoal" if name == "shoal" else ""}">' + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
+    return ("<table><tr><th></th><th>rows that worked</th><th>failed</th><th>time / shoal's, mean</th><th>residual</th><th>U, V</th><th>values</th><th>error / γ</th></tr>"
+            f'{"".join(lines)}</table>')
 
 
 def summary_rows(run):
@@ -365,9 +448,9 @@ def summary(rows):
                  as_time(ours["seconds"]["median"]) if ours else "failed",
                  f'{100 * ours["copy_fraction"]:.0f} %' if ours else "",
                  html.escape(best["name"]) if best else "", as_time(best["seconds"]["median"]) if best else ""]
-        ratio = best["seconds"]["median"] / ours["seconds"]["median"] if ours and best else None
+        x = ratio(row)
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells)
-                     + (f'<td class="{"faster" if ratio >= 1 else "slower"}">{ratio:.2f}</td>' if ratio else "<td></td>")
+                     + (f'<td class="{"faster" if x >= 1 else "slower"}">{times(x)}</td>' if x else "<td></td>")
                      + f'<td class="text wrapped"><small>{html.escape(failed)}</small></td></tr>')
     return ("<table><tr><th></th><th>shoal</th><th>of copy</th><th>fastest rival</th><th>its time</th><th>its time / shoal's</th>"
             f'<th class="text">failed</th></tr>{"".join(lines)}</table>')
@@ -390,14 +473,15 @@ def failures(run):
 
 
 STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1d2328;background:#fff}
+body{font:15px/1.45 system-ui,sans-serif;max-width:1120px;margin:2em auto;padding:0 1em;color:#1d2328;background:#fff}
 h1{margin-bottom:.1em} h2{margin-top:2em;border-bottom:1px solid #ccd3d8} h3{margin:1.6em 0 .2em;font-size:1em}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums} .wide{overflow-x:auto}
 td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #e6eaed;white-space:nowrap} td:first-child,th:first-child{text-align:left}
 th{font-weight:600;color:#55606a} tr.shoal td{background:#eef6f2;font-weight:600} .text{text-align:left!important} .failed{color:#a4232f;text-align:left;white-space:normal}
 .faster{color:#0b6e4f;font-weight:600} .slower{color:#a4232f;font-weight:600} small{color:#6b757d;font-weight:400} a{color:inherit}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:10px} svg{width:100%;height:auto} .wrapped{white-space:normal}
+.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(430px,1fr));gap:10px} svg{width:100%;height:auto} .wrapped{white-space:normal}
 .legend span{margin-right:1.3em;white-space:nowrap} .legend i{display:inline-block;width:1.1em;height:.35em;margin-right:.4em;vertical-align:middle}
+.group{border-left:2px solid #ccd3d8} .middle{text-align:center!important} li{margin:.3em 0}
 .how{margin:.1em 0 .3em} code{font-size:12px;color:#55606a}
 """
 
@@ -433,14 +517,19 @@ def page(run):
 layout that suits them best. Each time is the median of a call; “of copy” is the rate at which each matrix's bytes move, every one
 counted once, over the rate of a plain copy: at 100 % the memory is the limit (reading is cheaper than writing, so that products may exceed it).</p>
 <h2>In short</h2>
-<p>The fastest rival that worked on each shape, beside shoal. A ratio above 1: shoal is faster.</p>
+{verdict(run)}
 {headline(run).on_page()}
-<div class="wide">{summary(short_rows(run) or summary_rows(run))}</div>
+<div class="wide">{in_short(run)}</div>
+<h2>Everyone</h2>
+<p>On how many rows each worked, its time over shoal's (geometric mean), and its largest errors on all rows, those with columns graded over many
+powers of ten included: in units of u max(m, n), of which shoal promises 5, and of γ, of which it promises 1 (the last section says what they are).
+Who <a href="#failures">failed, and why</a>.</p>
+<div class="wide">{everyone(run)}</div>
 <h2>Decompositions</h2>{plots_over_n(run, "svd", "svd with vectors", colour_of).on_page()}
 <h2>Products</h2>{plots_over_n(run, "gemm", "gemm", colour_of).on_page()}
 <h2>Accuracy</h2>{accuracy_over_condition(run, colour_of).on_page()}{accuracy_over_n(run, colour_of).on_page()}
 <h2>Every shape in a line</h2><div class="wide">{summary(summary_rows(run))}</div>
-<h2>Failures</h2>{failures(run)}
+<h2 id="failures">Failures</h2>{failures(run)}
 <h2>Machine and versions</h2><div class="wide"><table>{facts_table}</table></div><p></p>
 <div class="wide"><table><tr><th></th><th>version</th><th>tolerance</th></tr>{version_table}</table></div>
 <h2>Every row</h2>
@@ -454,25 +543,55 @@ A failure is shown with its reason. The command below a heading measures that ro
 
 
 def merged(files):
-    """The rows of several runs on one machine under the heading of the first."""
+    """The rows of several runs on one machine under the heading of the first, without the choice of rows."""
     runs = []
     for file in files:
         with open(file, encoding="utf-8") as source:
             runs.append(json.load(source))
+    if len(runs) > 1:
+        runs[0]["command"] = " and ".join(dict.fromkeys(whole(run["command"]) for run in runs))
     runs[0]["rows"] = [row for run in runs for row in run["rows"]]
     return runs[0]
+
+
+def whole(command):
+    """The command for all rows."""
+    return re.sub(r" --(filter|json)[ =]('[^']*'|\S+)", "", command)
 
 
 # --- kept measurements ----------------------------------------------------------------------------
 
 
 def pictures(run):
-    """What is kept beside the numbers: suffix -> (plots, what they show)."""
+    """What is kept beside the numbers: [(suffix, plots, what they show, the rows that they are made of)]."""
     colour_of = colours(run)
-    return {"ratio": (headline(run), "The fastest rival's time over shoal's"),
-            "svd": (plots_over_n(run, "svd", "svd with vectors", colour_of), "Decompositions: time of a matrix, and share of the copy's rate, over n"),
-            "gemm": (plots_over_n(run, "gemm", "gemm", colour_of), "Products: time of a matrix, and share of the copy's rate, over n"),
-            "accuracy": (accuracy_over_condition(run, colour_of), "Error of a singular value relative to itself over the condition number")}
+    all_pictures = [
+        ("ratio", headline(run), "The fastest rival's time over shoal's", r"^(svd/thin|gemm)/f(32|64)/(\d+)x\3(x\3)?/\d{2,}$"),
+        ("svd", plots_over_n(run, "svd", "svd with vectors", colour_of), "Decompositions: time of a matrix, and share of the copy's rate, over n",
+         r"^svd/thin/f(32|64)/(\d+)x\2/\d+$"),
+        ("gemm", plots_over_n(run, "gemm", "gemm", colour_of), "Products: time of a matrix, and share of the copy's rate, over n",
+         r"^gemm/f(32|64)/(\d+)x\2x\2/\d{2,}$"),
+        ("accuracy", accuracy_over_condition(run, colour_of), "Error of a singular value relative to itself over the condition number",
+         r"^svd/thin/f(32|64)/(15x3|16x16)/\d+(/cond.*)?$")]
+    return [p for p in all_pictures if p[1].pictures]
+
+
+def again(run, rows):
+    """The command that measures the rows again and draws their plots."""
+    options = whole(run["command"]).removeprefix("shoal_bench")
+    if not run["machine"]["is_gpu"]:
+        return f"scripts/dev bench{options} --filter '{rows}'"
+    peers = {"NumPy", "PyTorch", "CuPy"} & {e["name"] for row in run["rows"] for e in row["entries"]}
+    return " && ".join([f"shoal_bench{options} --filter '{rows}' --json bench.json"] + ["benchmarks/peers.py bench.json"] * bool(peers)
+                       + ["benchmarks/report.py bench.json bench.html"])
+
+
+def figures(run, path):
+    """Markdown: each picture, and the command that makes it again."""
+    out = []
+    for suffix, _, what, rows in pictures(run):
+        out += [f"![{what}]({path}-{suffix}.svg)", "", f"{what}. Again: `{again(run, rows)}`", ""]
+    return out
 
 
 def cells(rows, value):
@@ -493,23 +612,12 @@ def rival_rate(row):
     return f'{rate(row, best)} ({best["name"].replace(", loop", "")})' if best else "none"
 
 
-def ratio(row):
-    ours, best = reference(row), fastest_rival(row)
-    return f'{best["seconds"]["median"] / ours["seconds"]["median"]:.2f}' if ours and best else "-"
-
-
 def short_table(run):
     """Markdown: shoal and the fastest rival, float / double."""
-    by_shape = {}
-    for row in short_rows(run):
-        key = re.sub(r"/(f32|f64)/(.*?)/\d+", r"/\2", row["name"]) if row["batch"] > 1 and row not in seed_rows(run) else re.sub(r"/(f32|f64)/", "/", row["name"])
-        by_shape.setdefault(key, {})[row["scalar"]] = row
     lines = ["| float / double | shoal | share of the copy | fastest rival | its time over shoal's |", "|---|---|---|---|---|"]
-    for rows in by_shape.values():
-        row = next(iter(rows.values()))
-        name = describe(row, scalar=False) if row in seed_rows(run) else f'{row["operation"]}, {shape_of(row)}'
-        share = lambda r: f'{100 * reference(r)["copy_fraction"]:.0f} %' if reference(r) else "-"
-        lines.append(f"| {name} | {cells(rows, lambda r: rate(r, reference(r)))} | {cells(rows, share)} | {cells(rows, rival_rate)} | {cells(rows, ratio)} |")
+    for name, rows in by_shape(run, short_rows(run)):
+        columns = (lambda r: rate(r, reference(r)), share_of_copy, rival_rate, lambda r: times(ratio(r)) if ratio(r) else "-")
+        lines.append(f"| {name} | " + " | ".join(cells(rows, value) for value in columns) + " |")
     return "\n".join(lines)
 
 
@@ -530,7 +638,7 @@ def describe_kept(folder):
         run = json.loads(file.read_text(encoding="utf-8"))
         out += [f"## {file.stem}", "", table(("", ""), facts_of(run)), "", short_table(run), "",
                 table(("", "version", "tolerance"), [(k, v, t) for k, (v, t) in versions_of(run).items()]), ""]
-        out += [f"![{what}]({file.stem}-{suffix}.svg)\n" for suffix, (plots, what) in pictures(run).items() if plots.pictures]
+        out += figures(run, file.stem)
     return "\n".join(out)
 
 
@@ -539,8 +647,7 @@ def show_in_readme(run, name, readme, folder):
     kind = "gpu" if run["machine"]["is_gpu"] else "cpu"
     link = folder.resolve().relative_to(readme.resolve().parent).as_posix()
     shown = [f"{heading_of(run)}. Random matrices, row-major; rivals in their best layout, in the same run", f"(`{run['command']}`; [details and versions]({link}/README.md)).", "",
-             short_table(run), ""]
-    shown += [f"![{what}]({link}/{name}-{suffix}.svg)\n" for suffix, (plots, what) in pictures(run).items() if plots.pictures]
+             short_table(run), ""] + figures(run, f"{link}/{name}")
     old = readme.read_text(encoding="utf-8")
     new, count = re.subn(f"(<!-- measured: {kind} -->\n).*?(<!-- end: {kind} -->)", lambda m: m[1] + "\n".join(shown) + m[2], old, flags=re.S)
     if count != 1:
@@ -554,9 +661,8 @@ def keep(run, name, folder, readme):
     rows = ",\n".join(json.dumps(row) for row in run["rows"])
     head = json.dumps({k: v for k, v in run.items() if k != "rows"}, indent=1)[:-2]
     (folder / f"{name}.json").write_text(f'{head},\n "rows": [\n{rows}\n]}}\n', encoding="utf-8")
-    for suffix, (plots, _) in pictures(run).items():
-        if plots.pictures:
-            (folder / f"{name}-{suffix}.svg").write_text(plots.picture(), encoding="utf-8")
+    for suffix, plots, _, _ in pictures(run):
+        (folder / f"{name}-{suffix}.svg").write_text(plots.picture(), encoding="utf-8")
     (folder / "README.md").write_text(describe_kept(folder), encoding="utf-8")
     show_in_readme(run, name, readme, folder)
 

@@ -37,9 +37,9 @@ struct Options {
   int rounds = 5;
 };
 
-/// A member of BackendLimits that stands under the same name in tuning.hpp.
+/// A value of tuning.hpp, mostly a member of BackendLimits of the same name.
 struct Knob {
-  std::string name, type;
+  std::string name, type; ///< no type: a table there, of which only a part may be worth keeping
   std::function<std::int64_t(const Limits&)> get;
   std::function<void(Limits&, std::int64_t)> set;
   std::vector<std::int64_t> candidates;
@@ -53,6 +53,42 @@ Knob knob(const std::string& name, Member Limits::* member, std::vector<std::int
           std::is_same_v<Member, int> ? "int" : "std::size_t",
           [member](const Limits& limits) { return static_cast<std::int64_t>(limits.*member); },
           [member](Limits& limits, std::int64_t x) { limits.*member = static_cast<Member>(x); },
+          std::move(candidates),
+          cases};
+}
+
+/// Of the instances of the group SVD, which stand in the order of their columns, those up to x
+/// columns.
+Knob group_columns(std::vector<std::int64_t> candidates, const std::vector<Case>& cases) {
+  return {"group_columns",
+          "",
+          [](const Limits& l) {
+            return l.group_shapes.empty() ? 0 : std::int64_t(l.group_shapes.back().columns);
+          },
+          [](Limits& l, std::int64_t x) {
+            const auto kept = [x](const shoal::detail::GroupShape& s) { return s.columns <= x; };
+            l.group_shapes = l.group_shapes.first(static_cast<std::size_t>(
+                std::count_if(l.group_shapes.begin(), l.group_shapes.end(), kept)));
+          },
+          std::move(candidates),
+          cases};
+}
+
+/// 1 on a CPU.
+template <class Space>
+int multiprocessors(const Space& exec) {
+  if constexpr (requires { exec.cuda_device_prop(); })
+    return exec.cuda_device_prop().multiProcessorCount;
+  else return 1;
+}
+
+Knob teams_per_multiprocessor(std::vector<std::int64_t> candidates,
+                              const std::vector<Case>& cases) {
+  const int count = multiprocessors(Exec());
+  return {"teams_per_multiprocessor",
+          "int",
+          [count](const Limits& l) { return l.teams_at_once / count; },
+          [count](Limits& l, std::int64_t x) { l.teams_at_once = x * count; },
           std::move(candidates),
           cases};
 }
@@ -84,36 +120,45 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
     // Values above those in tuning.hpp need another build: kernels are compiled for that many
     // threads.
     const auto small_svds = squares({5, 6, 7, 8, 12});
-    const auto group_svds = squares({12, 16, 20, 24, 28, 32});
+    const auto tall_svds = svds({{64, 3}, {128, 4}, {200, 6}});
+    const auto group_svds = svds({{8, 8}, {16, 16}, {24, 24}, {32, 32}, {64, 8}, {128, 32}});
+    const auto large_groups = squares({12, 16, 20, 24, 28, 32, 36, 40});
     const auto team_svds = squares({48, 64, 96, 128});
     const auto tiles = gemms({2, 3, 4, 5, 8, 12, 16, 24, 32, 33, 48, 64});
     const std::vector<std::int64_t> scratch = {23 * kib, 46 * kib, 74 * kib, 100 * kib};
     return {knob("lane_team_size", &Limits::lane_team_size, {32, 64, 128}, lane_svds),
+            knob("lane_team_size_least", &Limits::lane_team_size_least, {16, 32, 64}, tall_svds),
             knob("lane_scratch_bytes", &Limits::lane_scratch_bytes, scratch, lane_svds),
             knob("lane_columns", &Limits::lane_columns, {4, 5, 6, 7}, small_svds),
             knob("lane_matrix_bytes", &Limits::lane_matrix_bytes, {128, 200, 288}, small_svds),
             knob("group_lanes", &Limits::group_lanes, {32, 64, 128}, group_svds),
             knob("group_scratch_bytes", &Limits::group_scratch_bytes, scratch, group_svds),
+            group_columns({8, 12, 16, 20, 24, 28, 32, 40}, large_groups),
             knob("team_size", &Limits::team_size, {2, 4, 8, 16}, team_svds),
+            teams_per_multiprocessor({2, 4, 8, 16}, team_svds),
             knob("tile_team_size", &Limits::tile_team_size, {64, 128, 256}, tiles),
             knob("tile_scratch_bytes", &Limits::tile_scratch_bytes, scratch, tiles)};
   }
-  return {knob("lane_runs", &Limits::lane_runs, {2, 4, 8, 16, 32, 64}, lane_svds),
-          knob("lane_columns", &Limits::lane_columns, {8, 16, 24, 32, 48, 64, 96},
-               squares({6, 8, 12, 16, 24, 32, 48, 64, 96})),
-          knob("lane_scratch_bytes", &Limits::lane_scratch_bytes,
-               {256 * kib, 512 * kib, 1024 * kib, 2048 * kib}, squares({16, 24, 32, 48, 64})),
-          knob("vector_team_bytes", &Limits::vector_team_bytes,
-               {16 * kib, 64 * kib, 128 * kib, 256 * kib, 512 * kib, 1024 * kib, 4096 * kib},
-               gemms({2, 3, 4, 8, 16, 32, 64})),
-          knob("vector_panel_bytes", &Limits::vector_panel_bytes,
-               {8 * kib, 16 * kib, 24 * kib, 32 * kib, 48 * kib, 96 * kib},
-               gemms({64, 128, 256, 480, 720})),
-          knob("vector_staged_bytes", &Limits::vector_staged_bytes,
-               {8 * kib, 16 * kib, 24 * kib, 48 * kib, 96 * kib, 192 * kib, 1024 * kib},
-               gemms({32, 48, 64, 80, 96, 128, 160})),
-          knob("vector_block", &Limits::vector_block, {96, 120, 240, 480, 960},
-               gemms({128, 240, 256, 480, 720}))};
+  const auto lane_or_vector = squares({5, 6, 8, 10, 12, 14, 16, 20});
+  return {
+      knob("lane_runs", &Limits::lane_runs, {2, 4, 8, 16, 32, 64}, lane_svds),
+      // Kernels are compiled for up to that many columns and bytes.
+      knob("lane_columns", &Limits::lane_columns, {4, 8, 12, 16, 20}, lane_or_vector),
+      knob("lane_matrix_bytes", &Limits::lane_matrix_bytes, {200, 512, 1152, 1600}, lane_or_vector),
+      knob("lane_scratch_bytes", &Limits::lane_scratch_bytes,
+           {14 * kib, 28 * kib, 56 * kib, 112 * kib, 256 * kib},
+           svds({{16, 16}, {20, 20}, {64, 8}, {100, 16}, {200, 4}, {1000, 3}})),
+      knob("vector_team_bytes", &Limits::vector_team_bytes,
+           {16 * kib, 64 * kib, 128 * kib, 256 * kib, 512 * kib, 1024 * kib, 4096 * kib},
+           gemms({2, 3, 4, 8, 16, 32, 64})),
+      knob("vector_panel_bytes", &Limits::vector_panel_bytes,
+           {8 * kib, 16 * kib, 24 * kib, 32 * kib, 48 * kib, 96 * kib},
+           gemms({64, 128, 256, 480, 720})),
+      knob("vector_staged_bytes", &Limits::vector_staged_bytes,
+           {8 * kib, 16 * kib, 24 * kib, 48 * kib, 96 * kib, 192 * kib, 1024 * kib},
+           gemms({32, 48, 64, 80, 96, 128, 160})),
+      knob("vector_block", &Limits::vector_block, {96, 120, 240, 480, 960},
+           gemms({128, 240, 256, 480, 720}))};
 }
 
 /// The least time of a call for each plan, NaN where it fails; equal plans are measured once. Plans
@@ -256,8 +301,8 @@ std::vector<double> time_case(Meter& meter, int rounds, const Case& c,
 
 /// As it stands in source: 64u << 10.
 std::string in_source(std::int64_t x, const std::string& type) {
-  return type != "int" && x % 1024 == 0 && x > 0 ? std::to_string(x / 1024) + "u << 10"
-                                                 : std::to_string(x);
+  return type == "std::size_t" && x % 1024 == 0 && x > 0 ? std::to_string(x / 1024) + "u << 10"
+                                                         : std::to_string(x);
 }
 
 /// As a comment in source, in lines of at most 100 characters.
@@ -272,6 +317,13 @@ std::string as_comment(const std::string& text) {
     line += " " + word;
   }
   return out + line + "\n";
+}
+
+/// As it stands in tuning.hpp.
+std::string row(const Knob& knob, std::int64_t value) {
+  return knob.type.empty() ? "// keep of " + knob.name + " those up to " + std::to_string(value)
+                           : "inline constexpr " + knob.type + " " + knob.name + " = " +
+                                 in_source(value, knob.type) + ";";
 }
 
 /// One row of tuning.hpp, and the table that it comes from.
@@ -320,9 +372,8 @@ std::string sweep(Meter& meter, const Options& options, const Limits& given, con
                     std::to_string(knob.cases.size()) + " cases from " +
                     name_of(knob.cases.front()) + " to " + name_of(knob.cases.back()) + ": " +
                     measured + ".") +
-         "inline constexpr " + knob.type + " " + knob.name + " = " +
-         in_source(values[best], knob.type) + ";" +
-         (best == current ? "" : " // was " + in_source(now, knob.type)) + "\n";
+         row(knob, values[best]) + (best == current ? "" : " // was " + in_source(now, knob.type)) +
+         "\n";
 }
 
 void run(const Options& options) {

@@ -24,6 +24,7 @@ namespace shoal::detail {
 ///    that a lane may hold), exchanged(x, distance): the x of lane rank ^ distance, any(b) of the
 ///    group, any_of_warp(b), sync(): what the warp's lanes have written is seen by all of them
 ///    after it;
+///  - block_shapes: the instances of block Jacobi; block_lanes: the vector lanes of its threads;
 ///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
 ///  - svd_vector_bytes: size of the registers of the vector kernel of svd, 0: there is none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of

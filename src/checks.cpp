@@ -3,9 +3,11 @@
 #include <shoal/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace shoal::detail {
 
@@ -40,14 +42,20 @@ public:
   void expect_data(const BatchShape& x) const {
     if (size(x) > 0 && !x.data && !x.pointers)
       refuse(x.name, "data is null, expected memory for " + to_string(size(x)) + " elements");
-    if (x.sizes_differ && x.extent[0] > 0 && !(x.rows && x.cols))
-      refuse(x.name, std::string(x.rows ? "cols" : "rows") + " is null, expected an array of " +
-                         to_string(x.extent[0]) + " sizes");
+    if (x.sizes_differ && x.extent[0] > 0 && !(x.rows && (x.cols || x.vectors)))
+      refuse(x.name, std::string(x.vectors ? "sizes"
+                                 : x.rows  ? "cols"
+                                           : "rows") +
+                         " is null, expected an array of " + to_string(x.extent[0]) + " sizes");
   }
 
   /// Kernels index the rows and columns of one matrix with int.
   void expect_int_extents(const BatchShape& x) const {
     constexpr std::int64_t most = 2147483647 - 1024;
+    for (int d = 0; d < 3; ++d)
+      if (x.extent[d] < 0)
+        refuse(x.name, "extent " + to_string(d) + " is " + to_string(x.extent[d]) +
+                           ", expected at least 0");
     for (int d = 1; d < 3; ++d)
       if (x.extent[d] > most)
         refuse(x.name, "extent " + to_string(d) + " is " + to_string(x.extent[d]) +
@@ -164,7 +172,7 @@ void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& 
 }
 
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,
-               const BatchShape& info, const SvdOptions& options) {
+               const std::array<BatchShape, 4>& reports, const SvdOptions& options) {
   const Checker check("shoal::svd");
   for (const auto& [name, vectors] :
        {std::pair{"options.left", options.left}, {"options.right", options.right}})
@@ -200,10 +208,12 @@ void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, co
                         options.right == Vectors::full ? "columns of A" : "values in S");
     check.expect_extent(vt, 2, n, "columns of A");
   }
-  if (info.present) check.expect_extent(info, 0, batch, "matrices of A");
-
-  const BatchShape* const outputs[] = {left ? &u : nullptr, &s, right ? &vt : nullptr,
-                                       info.present ? &info : nullptr};
+  std::vector<const BatchShape*> outputs{left ? &u : nullptr, &s, right ? &vt : nullptr};
+  for (const BatchShape& x : reports) {
+    if (!x.present) continue;
+    check.expect_extent(x, 0, batch, "matrices of A");
+    outputs.push_back(&x);
+  }
   check.expect_int_extents(a);
   check.expect_data(a);
   for (const BatchShape* x : outputs) {

@@ -38,6 +38,7 @@ const char* to_string(SvdPath path) {
   case SvdPath::lane: return "lane";
   case SvdPath::team: return "team";
   case SvdPath::group: return "group";
+  case SvdPath::block: return "block";
   case SvdPath::vector: return "vector";
   }
   return "invalid";

@@ -31,6 +31,7 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.group_preferred = true;
   limits.group_lanes = group_lanes;
   limits.group_scratch_bytes = std::min(group_scratch_bytes, limits.scratch_bytes);
+  limits.block_shapes = block_shapes;
   limits.team_size = team_size;
   limits.vector_length = vector_length;
   limits.tile_preferred = true;

@@ -34,6 +34,8 @@ struct backend_traits<Kokkos::Cuda> {
   template <class T, int Columns, int Lanes>
   static constexpr int group_teams = cuda_tuning::group_teams(
       2 * Columns * ((Columns + Lanes - 1) / Lanes) * sizeof(T), sizeof(T));
+  static constexpr auto& block_shapes = cuda_tuning::block_shapes;
+  static constexpr int block_lanes = cuda_tuning::vector_length;
   static constexpr int tile_threads = cuda_tuning::tile_team_size;
   static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;

@@ -47,6 +47,14 @@ constexpr int group_teams(std::size_t held_bytes, std::size_t scalar_bytes) {
   if (scalar_bytes > 4) return held_bytes <= 200 ? 3 : 2;
   return held_bytes <= 128 ? 4 : held_bytes <= 300 ? 3 : 2;
 }
+/// Block Jacobi: two blocks take 64 to 128 registers of a lane, which may have 65,536 divided by
+/// threads and teams.
+inline constexpr BlockShape block_shapes[] = {
+    {64, {8, 128, 4}, {8, 128, 3}, {4, 256, 1}},
+    {128, {8, 256, 1}, {4, 256, 1}, {4, 256, 1}},
+    {256, {4, 256, 1}, {4, 256, 1}, {2, 256, 1}},
+    {512, {4, 256, 1}, {2, 256, 1}, {}},
+};
 /// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace
 /// allows for.
 inline constexpr int team_size = 8;

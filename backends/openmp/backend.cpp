@@ -32,6 +32,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.vendor.block_overhead = openmp_tuning::vendor_block_overhead;
   limits.group_shapes = openmp_tuning::group_shapes;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
+  limits.block_shapes = openmp_tuning::block_shapes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;
   return limits;

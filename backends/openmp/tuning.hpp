@@ -29,6 +29,8 @@ inline constexpr std::size_t lane_scratch_bytes = 56u << 10;
 inline constexpr GroupShape group_shapes[] = {{32, 1, 1, 1}};
 /// J of a group is on the stack with L while both are not larger: of float.
 inline constexpr std::size_t group_register_bytes = 2 * 32 * 32 * sizeof(float);
+/// Block Jacobi likewise.
+inline constexpr BlockShape block_shapes[] = {{64, {4}, {4}, {4}}};
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
 /// The vector kernel of gemm: bytes and number of the vector registers that the compiler may use.

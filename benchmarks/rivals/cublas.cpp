@@ -96,6 +96,7 @@ std::shared_ptr<CudaScalar<T>*> pointers_of(const GemmShape& shape,
                                             const std::vector<GemmArrays<T>>& sets) {
   const std::int64_t batch = shape.batch, m = shape.m, n = shape.n, k = shape.k;
   std::vector<CudaScalar<T>*> host;
+  host.reserve(3 * sets.size() * static_cast<std::size_t>(batch)); // hundreds of millions
   const auto add = [&](const T* first, std::int64_t stride) {
     for (std::int64_t j = 0; j < batch; ++j)
       host.push_back(cuda(const_cast<T*>(first + j * stride)));

@@ -16,7 +16,8 @@
 ///  pointer,
 ///    \ref column_major_batch the layout that cuBLAS calls strided;
 ///  - \ref PointerBatch: an array of pointers to matrices of one shape;
-///  - \ref VariableBatch: an array of pointers to matrices of different shapes.
+///  - \ref VariableBatch: an array of pointers to matrices of different shapes;
+///  - \ref VariableVectors: the same of vectors of different lengths.
 /// No layout is copied or converted.
 namespace shoal {
 
@@ -39,9 +40,10 @@ struct PointerBatch {
   }
 };
 
-/// A batch of matrices of different sizes, for \ref gemm. The arrays have `batch` entries and lie,
-/// like the matrices, in memory that the execution space reaches: the host never reads them. No
-/// matrix may have more than max_rows rows or max_cols columns.
+/// A batch of matrices of different sizes, for \ref gemm and \ref svd. The arrays have `batch`
+/// entries and lie, like the matrices, in memory that the execution space reaches: the host never
+/// reads them. No matrix may have more than max_rows rows or max_cols columns. Pointers to matrices
+/// without entries are not looked at.
 template <class T, class MemorySpace>
 struct VariableBatch {
   using value_type = T;
@@ -60,6 +62,23 @@ struct VariableBatch {
   std::size_t extent(int r) const {
     return static_cast<std::size_t>(r == 0 ? batch : r == 1 ? max_rows : max_cols);
   }
+};
+
+/// A batch of vectors of different lengths: the values of \ref svd. As \ref VariableBatch; no
+/// vector may have more than max_size entries.
+template <class T, class MemorySpace>
+struct VariableVectors {
+  using value_type = T;
+  using non_const_value_type = std::remove_const_t<T>;
+  using memory_space = MemorySpace;
+
+  T* const* pointers = nullptr;
+  const int* sizes = nullptr;
+  const int* strides = nullptr; ///< in elements; null: 1 everywhere
+  std::int64_t batch = 0;
+  std::int64_t max_size = 0;
+
+  std::size_t extent(int r) const { return static_cast<std::size_t>(r == 0 ? batch : max_size); }
 };
 
 template <class T, class MemorySpace>
@@ -98,6 +117,11 @@ inline constexpr bool is_variable_batch = false;
 template <class T, class MemorySpace>
 inline constexpr bool is_variable_batch<VariableBatch<T, MemorySpace>> = true;
 
+template <class T>
+inline constexpr bool is_variable_vectors = false;
+template <class T, class MemorySpace>
+inline constexpr bool is_variable_vectors<VariableVectors<T, MemorySpace>> = true;
+
 template <class Batch>
 inline constexpr bool is_uniform_batch = is_view_of_rank<Batch, 3>() || is_pointer_batch<Batch>;
 template <class Batch>
@@ -113,6 +137,13 @@ BatchRef<T> batch_ref(const VariableBatch<T, MemorySpace>& v) {
   return {nullptr,    v.pointers, v.batch,
           v.max_rows, v.max_cols, 0,
           0,          0,          {true, v.rows, v.cols, v.row_strides, v.col_strides}};
+}
+
+template <class T, class MemorySpace>
+BatchRef<T> batch_ref(const VariableVectors<T, MemorySpace>& v) {
+  BatchRef<T> r{nullptr, v.pointers, v.batch, v.max_size, 1, 0, 0, 0, {}};
+  r.sizes = {true, v.sizes, nullptr, v.strides, nullptr, true};
+  return r;
 }
 
 } // namespace detail

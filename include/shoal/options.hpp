@@ -26,7 +26,7 @@ struct SvdOptions {
   bool fix_signs = false;
   /// The bound on Jacobi sweeps; a matrix that needs more is reported by info > 0. At least 1.
   int max_sweeps = 30;
-  SvdPath path = SvdPath::automatic;
+  SvdPath path = SvdPath::automatic; ///< team and vector take sizes that differ
 };
 
 } // namespace shoal

@@ -43,15 +43,18 @@ struct SvdPlan {
   int team_size = 0;
   int vector_length = 1;
   int matrices_per_team = 0;
-  int group_columns = 0; ///< of the instance of the group kernel; 0 on the other paths
+  int instance_columns = 0; ///< of the instance of the group or block kernel; else 0
   std::size_t scratch_bytes = 0;
   /// The part of the working set that does not fit in scratch, for each team; 0 where all of it
   /// does.
   std::size_t workspace_bytes_per_team = 0;
+  /// What all teams share: the number of the next matrix, where sizes differ.
+  std::size_t workspace_bytes_shared = 0;
 
-  /// league_size * workspace_bytes_per_team
+  /// league_size * workspace_bytes_per_team + workspace_bytes_shared
   std::size_t workspace_bytes() const {
-    return static_cast<std::size_t>(league_size) * workspace_bytes_per_team;
+    return static_cast<std::size_t>(league_size) * workspace_bytes_per_team +
+           workspace_bytes_shared;
   }
   friend bool operator==(const SvdPlan&, const SvdPlan&) = default;
 };
@@ -89,6 +92,21 @@ struct VendorLimits {
   double block_overhead = 0;
 };
 
+/// An instance of block Jacobi: the columns of a block, the most threads of a team times their
+/// vector lanes, and the teams whose registers are to fit at once. Width 0: there is none.
+struct BlockInstance {
+  int width = 0, threads = 0, teams = 0;
+};
+/// Instances for up to some number of columns, by the size of the scalars.
+struct BlockShape {
+  int columns;
+  BlockInstance of_4_bytes, of_8_bytes, of_16_bytes;
+
+  constexpr const BlockInstance& instance(std::size_t scalar_bytes) const {
+    return scalar_bytes <= 4 ? of_4_bytes : scalar_bytes <= 8 ? of_8_bytes : of_16_bytes;
+  }
+};
+
 /// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
 /// tuning.hpp.
 struct BackendLimits {
@@ -109,6 +127,10 @@ struct BackendLimits {
   bool group_preferred = false;
   int group_lanes = 1;
   std::size_t group_scratch_bytes = 0;
+  /// The team SVD with block Jacobi: its instances, the smallest first, and whether it is preferred
+  /// to the team kernel without.
+  std::span<const BlockShape> block_shapes;
+  bool block_preferred = false;
   int team_size = 1; ///< threads and vector lanes of a team of the team kernels
   int vector_length = 1;
   std::int64_t teams_at_once = 1; ///< teams that fill the device: bounds the workspace
@@ -152,7 +174,8 @@ struct GemmShape {
   const char* vendor_obstacle = nullptr;
 };
 struct SvdShape {
-  std::int64_t batch, m, n; ///< of A as given
+  std::int64_t batch, m, n; ///< of A as given; the largest m and n where sizes differ
+  bool sizes_differ = false;
 };
 
 GemmPlan plan_gemm(const GemmShape&, ScalarSize, const BackendLimits&, const GemmOptions&);

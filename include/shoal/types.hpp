@@ -36,8 +36,13 @@ enum class SvdPath {
   lane,      ///< one matrix a lane: few columns, and no more rows than scratch holds
   team,      ///< one team a matrix: every shape
   group,     ///< one matrix a few vector lanes: where the working set of a few fits in scratch
+  block,     ///< one team a matrix, blocks of columns in registers: up to some hundred columns
   vector,    ///< CPUs: one matrix a thread at a time, columns side by side in vector registers
 };
+
+/// What info holds of a matrix that \ref svd could not decompose: it has NaN or Inf; or its sizes
+/// exceed the maxima of its batch, are negative, or disagree with those of its results.
+inline constexpr int svd_not_finite = -1, svd_wrong_sizes = -2;
 
 const char* to_string(Op op);
 const char* to_string(Vectors vectors);

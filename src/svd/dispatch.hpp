@@ -18,7 +18,7 @@ namespace shoal::detail {
 /// A^T = (Vt)^T diag(S) U^T: the problem with rows and columns exchanged, in the same memory.
 template <class T>
 SvdArguments<T> transposed(const SvdArguments<T>& a) {
-  return {a.a.transposed(), a.vt.transposed(), a.s, a.u.transposed(), a.info};
+  return {a.a.transposed(), a.vt.transposed(), a.s, a.u.transposed(), a.info, a.details};
 }
 
 template <int N, bool Square, class Exec, class T>
@@ -56,7 +56,7 @@ void run_group_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& opti
     constexpr int columns = Traits::group_shapes[Shape].columns;
     constexpr int lanes = Traits::group_shapes[Shape].lanes(sizeof(arithmetic_t<T>));
     if constexpr (lanes > 0) {
-      if (plan.group_columns == columns && plan.vector_length == lanes)
+      if (plan.instance_columns == columns && plan.vector_length == lanes)
         return launch<Traits::group_lanes,
                       Traits::template group_teams<arithmetic_t<T>, columns, lanes>>(
             "shoal::svd::group", exec, plan,
@@ -66,10 +66,30 @@ void run_group_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& opti
   }
 }
 
+/// The instance number Shape of block Jacobi that the plan names, or the next.
+template <std::size_t Shape, class Exec, class T>
+void run_block_svd(const Exec& exec, const SvdPlan& plan, const SvdBatch<T>& batch,
+                   const MatrixQueue& queue, char* workspace) {
+  using Traits = backend_traits<Exec>;
+  if constexpr (Shape < std::size(Traits::block_shapes)) {
+    constexpr int columns = Traits::block_shapes[Shape].columns;
+    constexpr BlockInstance block = Traits::block_shapes[Shape].instance(sizeof(arithmetic_t<T>));
+    if constexpr (block.width > 0) {
+      if (plan.instance_columns == columns)
+        return launch<block.threads, block.teams>(
+            "shoal::svd::block", exec, plan,
+            TeamSvdKernel<Exec, T, block.width, columns / Traits::block_lanes>(plan, batch, queue,
+                                                                               workspace));
+    }
+    run_block_svd<Shape + 1>(exec, plan, batch, queue, workspace);
+  }
+}
+
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
 /// vectors) of the lane kernel; 5 to 7 columns x (with, without) and run-time columns x (with,
-/// without) where the backend has them; the backend's group_shapes of the group kernel; 1 of the
-/// team kernel; 1 of the vector kernel where the backend has it.
+/// without) where the backend has them; the backend's group_shapes of the group kernel and its
+/// block_shapes of the team kernel with block Jacobi; 1 of the team kernel without; 1 of the vector
+/// kernel where the backend has it. The last two take sizes that differ too.
 template <class Exec, class T>
 void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
              const SvdArguments<T>& given, void* workspace) {
@@ -77,13 +97,17 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   const SvdArguments<T> arguments = plan.transposed ? transposed(given) : given;
   const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
   auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+  const SvdBatch<T> batch(plan, arguments, options);
+  const MatrixQueue queue(plan, memory);
+  queue.reset(exec);
   if (plan.path == SvdPath::team)
     return launch<0>("shoal::svd::team", exec, plan,
-                     TeamSvdKernel<Exec, T>(plan, arguments, options, memory));
+                     TeamSvdKernel<Exec, T>(plan, batch, queue, memory));
   if constexpr (backend_traits<Exec>::svd_vector_bytes > 0)
     if (plan.path == SvdPath::vector)
       return launch<0>("shoal::svd::vector", exec, plan,
-                       VectorSvdKernel<Exec, T>(plan, arguments, options, memory));
+                       VectorSvdKernel<Exec, T>(plan, batch, queue, memory));
+  if (plan.path == SvdPath::block) return run_block_svd<0>(exec, plan, batch, queue, memory);
   if (plan.path == SvdPath::group) return run_group_svd<0>(exec, plan, options, arguments);
   switch (arguments.a.cols) {
   case 1: return run_lane_svd<1>(exec, plan, options, arguments);

@@ -2,6 +2,8 @@
 #ifndef SHOAL_SRC_SVD_GROUP_SVD_HPP
 #define SHOAL_SRC_SVD_GROUP_SVD_HPP
 
+#include "src/svd/deal.hpp"
+
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/concepts.hpp>
 #include <shoal/detail/dispatch.hpp>
@@ -31,79 +33,6 @@
 /// All groups of a warp go through the same steps together. What one does for another's sake leaves
 /// its own bits alone.
 namespace shoal::detail {
-
-/// Values left to each lane when Count of them have been summed over Lanes lanes and dealt out by
-/// halves; a count that is no longer even stays with all lanes that hold it.
-template <int Count, int Lanes>
-constexpr int dealt_values() {
-  int held = Count;
-  for (int distance = Lanes / 2; distance > 0; distance /= 2)
-    if (held % 2 == 0) held /= 2;
-  return held;
-}
-/// The first of the values that are left to lane `rank`.
-template <int Count, int Lanes>
-KOKKOS_FUNCTION int first_dealt_value(int rank) {
-  int held = Count, first = 0;
-  SHOAL_UNROLL
-  for (int distance = Lanes / 2; distance > 0; distance /= 2) {
-    if (held % 2 != 0) continue;
-    held /= 2;
-    if (rank & distance) first += held;
-  }
-  return first;
-}
-
-/// Whether lane `rank` is the first of those that the same values are left to.
-template <int Count, int Lanes>
-KOKKOS_FUNCTION bool is_first_holder(int rank) {
-  int held = Count, shared = 0;
-  SHOAL_UNROLL
-  for (int distance = Lanes / 2; distance > 0; distance /= 2) {
-    if (held % 2 == 0) held /= 2;
-    else shared |= distance;
-  }
-  return (rank & shared) == 0;
-}
-
-/// Combines x[i] over all lanes of the group for each i, and leaves the results from
-/// first_dealt_value on in x[0], x[1], ...: about one exchange a value instead of one for each
-/// doubling of the lanes.
-template <class Group, int Distance, int Count, class X, class Combine>
-KOKKOS_FUNCTION void deal(X* x, const Combine& combine) {
-  if constexpr (Distance > 0) {
-    if constexpr (Count % 2 == 0) {
-      constexpr int half = Count / 2;
-      const bool upper = (Group::rank() & Distance) != 0;
-      SHOAL_UNROLL
-      for (int i = 0; i < half; ++i) {
-        const X give = upper ? x[i] : x[i + half], keep = upper ? x[i + half] : x[i];
-        x[i] = combine(keep, Group::exchanged(give, Distance));
-      }
-      deal<Group, Distance / 2, half>(x, combine);
-    } else {
-      SHOAL_UNROLL
-      for (int i = 0; i < Count; ++i) x[i] = combine(x[i], Group::exchanged(x[i], Distance));
-      deal<Group, Distance / 2, Count>(x, combine);
-    }
-  }
-}
-template <class Group, int Count, class X, class Combine>
-KOKKOS_FUNCTION void deal(X (&x)[Count], const Combine& combine) {
-  deal<Group, Group::lanes / 2, Count>(&x[0], combine);
-}
-struct Sum {
-  template <class X>
-  KOKKOS_FUNCTION X operator()(const X& a, const X& b) const {
-    return a + b;
-  }
-};
-struct Maximum {
-  template <class X>
-  KOKKOS_FUNCTION X operator()(const X& a, const X& b) const {
-    return maximum(a, b);
-  }
-};
 
 /// A candidate for the largest of some keys, the first of those that are equal.
 template <class Key>
@@ -186,10 +115,15 @@ public:
       }
     }
     bool converged, reversed;
-    const int sweeps = jacobi(l, j, request.max_sweeps, converged, reversed);
+    const int sweeps = jacobi(l, j, request, converged, reversed);
     // Where the column in place c belongs; those from m_cols on are padding.
     const auto place = [&](int c) { return reversed ? Cols - 1 - c : c; };
 
+    const bool finite = not_finite == R(0);
+    if (request.off_norm) {
+      const R off_norm = square_root(off_norm_squared()) + not_finite;
+      if (present && m_rank == 0) batch.details.off_norm.store(b, off_norm);
+    }
     finish_values(l, place);
     const bool right = present && request.right_vectors;
     if (request.signs == lane::SignRule::right) find_right_phases(l, place);
@@ -213,7 +147,12 @@ public:
               [&](int i, int k) { return m_a.get(i, k) + V(not_finite); });
     }
     if (present) store_values(batch.s.matrix(b), R(number_t<V>(request.tolerance)), not_finite);
-    return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
+    if (request.details && present && m_rank == 0) {
+      batch.details.sweeps.store(b, finite ? sweeps : 0);
+      batch.details.rank.store(b,
+                               finite ? rank(lane::detail::rank_tolerance<V>(request, m_rows)) : 0);
+    }
+    return !finite ? svd_not_finite : converged ? 0 : sweeps;
   }
 
 private:
@@ -643,20 +582,26 @@ private:
   }
 
   /// One-sided Jacobi on L; see lane::detail::jacobi. `reversed`: in which order the columns end.
-  KOKKOS_FUNCTION int jacobi(Columns& l, Rotations& j, int max_sweeps, bool& converged,
-                             bool& reversed) const {
+  /// Where the off-diagonal norm is asked for, one more sweep measures all pairs and turns none.
+  KOKKOS_FUNCTION int jacobi(Columns& l, Rotations& j, const lane::SvdRequest& request,
+                             bool& converged, bool& reversed) const {
     int sweeps = 0;
     converged = m_cols <= 1;
     reversed = false;
-    for (int sweep = 0; sweep < max_sweeps && Group::any_of_warp(!converged); ++sweep) {
-      refresh_norms(l, !converged);
+    for (int sweep = 0;; ++sweep) {
+      const bool measures = sweep == request.max_sweeps || !Group::any_of_warp(!converged);
+      if (measures && !request.off_norm) break;
+      const bool running = !converged && !measures;
+      refresh_norms(l, running);
+      if (measures) start_measuring();
       bool turned = false;
       SHOAL_DO_NOT_UNROLL
       for (int round = 0; round < Cols; round += 2) {
-        turn_pairs<0>(l, j, !converged, reversed, turned);
-        turn_pairs<1>(l, j, !converged, reversed, turned);
+        turn_pairs<0>(l, j, running, measures, reversed, turned);
+        turn_pairs<1>(l, j, running, measures, reversed, turned);
       }
       reversed = !reversed;
+      if (measures) break;
       if (!converged) ++sweeps;
       const bool again = Group::any(turned); // every lane takes part, whatever it needs
       converged = converged || !again;
@@ -712,10 +657,11 @@ private:
   }
 
   /// Turns and exchanges the columns (Offset, Offset + 1), (Offset + 2, Offset + 3), ... where they
-  /// need it and the group is `running`; the other pairs are exchanged only.
+  /// need it and the group is `running`; the other pairs are exchanged only. `measures`: see
+  /// jacobi.
   template <int Offset>
-  KOKKOS_FUNCTION void turn_pairs(Columns& l, Rotations& j, bool running, bool reversed,
-                                  bool& turned) const {
+  KOKKOS_FUNCTION void turn_pairs(Columns& l, Rotations& j, bool running, bool measures,
+                                  bool reversed, bool& turned) const {
     V dot[pair_slots];
     SHOAL_UNROLL
     for (int k = 0; k < pair_slots; ++k) {
@@ -733,6 +679,7 @@ private:
     for (int h = 0; h < dealt_values<pair_slots, lanes>(); ++h) {
       const int left = 2 * (mine + h) + Offset;
       if (left + 1 >= Cols || !is_first_holder<pair_slots, lanes>(m_rank)) continue;
+      if (measures) measure(left, dot[h]);
       const bool active = make_turn(turns[mine + h], left, dot[h], running, reversed, stale);
       any_active = any_active || active;
     }
@@ -788,6 +735,24 @@ private:
     m_small.exponent[p] = eq;
     stale = stale || rotation.inexact;
     return active;
+  }
+
+  /// The largest squares of cosines that a lane has measured are kept by the place of the pairs:
+  /// one lane sees all of a place.
+  KOKKOS_FUNCTION void start_measuring() const {
+    for (int c = m_rank; c < Cols; c += lanes) m_small.inverse[c] = R(0);
+    Group::sync();
+  }
+  KOKKOS_FUNCTION void measure(int left, const V& dot) const {
+    const R norms = m_small.norm[left] * m_small.norm[left + 1];
+    if (norms > R(0)) // else one is padding
+      m_small.inverse[left] = maximum(m_small.inverse[left], norm_squared(dot) / norms);
+  }
+  /// See lane::detail::off_norm_squared; in every lane.
+  KOKKOS_FUNCTION R off_norm_squared() const {
+    R largest(0);
+    for (int c = m_rank; c < Cols; c += lanes) largest = maximum(largest, m_small.inverse[c]);
+    return max_over_lanes(largest);
   }
 
   /// s_k and 1 / |L_k| of every column.
@@ -998,6 +963,18 @@ private:
       for (int c = 1; c <= k; ++c) value = m_small.norm[c] < value ? m_small.norm[c] : value;
       s(k, 0) = (value <= cutoff ? R(0) : value) + not_finite;
     }
+  }
+
+  /// By one lane.
+  KOKKOS_FUNCTION int rank(const R& tolerance) const {
+    R value = m_cols > 0 ? m_small.norm[0] : R(0);
+    const R cutoff = tolerance * value;
+    int count = 0;
+    for (int k = 0; k < m_cols; ++k) {
+      value = m_small.norm[k] < value ? m_small.norm[k] : value;
+      if (value > cutoff) ++count;
+    }
+    return count;
   }
 
   template <class X>

@@ -80,8 +80,14 @@ private:
     member.team_barrier();
     const int lane = member.team_rank();
     if (lane * width < count) {
-      const auto info =
-          decompose(lane, a.matrix(lane), s.matrix(lane), vt.matrix(lane), scratch + m_work_offset);
+      const auto store_details = [&](const auto& sweeps, const auto& off_norm, const auto& rank) {
+        for (int slot = 0; slot < width && lane * width + slot < count; ++slot)
+          m_args.details.store(first + lane * width + slot,
+                               static_cast<int>(get_slot(sweeps, slot)), get_slot(off_norm, slot),
+                               static_cast<int>(get_slot(rank, slot)));
+      };
+      const auto info = decompose(lane, a.matrix(lane), s.matrix(lane), vt.matrix(lane),
+                                  scratch + m_work_offset, store_details);
       if (m_args.info.data) {
         for (int slot = 0; slot < width && lane * width + slot < count; ++slot)
           *m_args.info.matrix_data(first + lane * width + slot) =
@@ -95,9 +101,10 @@ private:
     if (m_per_team > m_lanes) member.team_barrier(); // the next run overwrites the tiles
   }
 
-  template <class Matrix, class RealMatrix>
+  template <class Matrix, class RealMatrix, class StoreDetails>
   KOKKOS_FUNCTION auto decompose([[maybe_unused]] int lane, Matrix a, const RealMatrix& s,
-                                 const Matrix& vt, [[maybe_unused]] char* work) const {
+                                 const Matrix& vt, [[maybe_unused]] char* work,
+                                 const StoreDetails& store_details) const {
     const auto store_s = [&](int k, const real_t<V>& x) { s.set(k, 0, x); };
     const auto store_u = [&](int i, int k, const V& x) { a.set(i, k, x); };
     const auto store_vt = [&](int k, const integer_t<V>& column, const V& x) {
@@ -105,7 +112,7 @@ private:
     };
     const auto run = [&](auto& matrix, auto& l, auto& j, auto m, auto n) {
       return lane::svd<LeftVectors, max_cols>(matrix, l, j, m, n, m_request, store_s, store_u,
-                                              store_vt);
+                                              store_vt, store_details);
     };
     if constexpr (in_scratch) {
       // The matrices of a team interleaved: its lanes side by side.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/lane_tile.hpp"
 #include "src/plan_support.hpp"
+#include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_svd.hpp"
+#include "src/svd/matrix_queue.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/error.hpp>
@@ -85,7 +87,7 @@ bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
     if (fit < of_a_warp) continue;
     plan.path = SvdPath::group;
     plan.vector_length = lanes;
-    plan.group_columns = shape.columns;
+    plan.instance_columns = shape.columns;
     plan.team_size = std::clamp(limits.group_lanes / lanes, 1, fit) / of_a_warp * of_a_warp;
     while (plan.team_size % (2 * of_a_warp) == 0 &&
            divide_up(p.batch, plan.team_size) < limits.teams_at_once)
@@ -99,6 +101,17 @@ bool plan_group(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   return false;
 }
 
+/// The parts of the working set, smallest first; once one does not fit in scratch, it and the
+/// larger ones go to the workspace.
+void place_parts(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  const auto size = p.work_size();
+  for (const std::size_t part : {size.small, size.l, size.j, size.tall}) {
+    if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
+      plan.scratch_bytes += part;
+    else plan.workspace_bytes_per_team += part;
+  }
+}
+
 void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   plan.path = SvdPath::team;
   plan.vector_length = limits.vector_length;
@@ -107,13 +120,28 @@ void plan_team(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
       std::clamp<std::int64_t>(divide_up(p.n, 2), 1, std::max(1, limits.team_size)));
   plan.matrices_per_team = 1;
   plan.league_size = std::min(p.batch, limits.teams_at_once);
-  const auto size = p.work_size();
-  // Smallest first; once a part does not fit, it and the larger ones go to the workspace.
-  for (const std::size_t part : {size.small, size.square, size.tall}) {
-    if (plan.workspace_bytes_per_team == 0 && plan.scratch_bytes + part <= limits.scratch_bytes)
-      plan.scratch_bytes += part;
-    else plan.workspace_bytes_per_team += part;
+  place_parts(plan, p, limits);
+}
+
+/// False where there is no instance for the shape.
+bool plan_block(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
+  for (const BlockShape& shape : limits.block_shapes) {
+    const BlockInstance& block = shape.instance(p.scalar.bytes);
+    if (shape.columns < p.n || block.width == 0) continue;
+    plan.path = SvdPath::block;
+    plan.vector_length = limits.vector_length;
+    plan.instance_columns = shape.columns;
+    // A thread works on two blocks at a time.
+    plan.team_size = static_cast<int>(std::clamp<std::int64_t>(
+        divide_up(p.n, 2 * block.width), 1, std::max(1, block.threads / limits.vector_length)));
+    plan.matrices_per_team = 1;
+    plan.league_size = std::min(p.batch, limits.teams_at_once);
+    plan.scratch_bytes = block_jacobi_bytes(block.width, p.scalar.bytes, p.scalar.real_bytes()) *
+                         static_cast<std::size_t>(plan.team_size);
+    place_parts(plan, p, limits);
+    return true;
   }
+  return false;
 }
 
 void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
@@ -127,12 +155,29 @@ void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   else plan.workspace_bytes_per_team = bytes + scratch_alignment; // workspaces start anywhere
 }
 
+/// Matrices of different sizes, the largest of which is p. Teams take runs of them from a counter
+/// that they share: short ones, so that all end at about the same time.
+void plan_variable(SvdPlan& plan, const Problem& p, const BackendLimits& limits, bool vector) {
+  constexpr std::int64_t least_runs = 32, longest_run = 8;
+  if (vector) {
+    plan_vector(plan, p, limits);
+  } else {
+    plan_team(plan, p, limits);
+    // Room for all of a small matrix, though the largest leaves its large parts in the workspace.
+    const std::size_t all_of_small = std::min(limits.group_scratch_bytes, p.work_size().total());
+    plan.scratch_bytes = std::max(plan.scratch_bytes, all_of_small);
+  }
+  plan.matrices_per_team = static_cast<int>(
+      std::clamp<std::int64_t>(p.batch / (least_runs * limits.teams_at_once), 1, longest_run));
+  plan.workspace_bytes_shared = p.batch > 0 ? svd_shared_bytes : 0;
+}
+
 } // namespace
 
 SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& limits,
                  const SvdOptions& options) {
   SvdPlan plan;
-  plan.transposed = shape.m < shape.n;
+  plan.transposed = shape.m < shape.n && !shape.sizes_differ;
   const auto [m, n] = std::minmax(shape.n, shape.m, std::greater<>());
   const Vectors tall = plan.transposed ? options.right : options.left;
   const Vectors wide = plan.transposed ? options.left : options.right;
@@ -143,13 +188,28 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
                         wide != Vectors::none,
                         tall == Vectors::full && m > n,
                         scalar};
-  const int lane_team = lane_team_size(problem, limits);
   const auto refuse = [&](const std::string& needs) {
     throw invalid_argument("shoal::svd", "options.path",
                            std::string(to_string(options.path)) + " does not take this shape (" +
                                std::to_string(shape.m) + " x " + std::to_string(shape.n) +
                                "): it needs " + needs);
   };
+  if (shape.sizes_differ) {
+    const bool left = options.left != Vectors::none, right = options.right != Vectors::none;
+    const bool full = options.left == Vectors::full || options.right == Vectors::full;
+    const Problem largest{shape.batch, m, n, left || right, left || right, full && m > n, scalar};
+    switch (options.path) {
+    case SvdPath::automatic: plan_variable(plan, largest, limits, limits.vector_preferred); break;
+    case SvdPath::team: plan_variable(plan, largest, limits, false); break;
+    case SvdPath::vector:
+      if (!limits.vector_preferred) refuse("a CPU");
+      plan_variable(plan, largest, limits, true);
+      break;
+    default: refuse("matrices of one size");
+    }
+    return plan;
+  }
+  const int lane_team = lane_team_size(problem, limits);
   switch (options.path) {
   case SvdPath::lane:
     if (lane_team == 0)
@@ -162,6 +222,9 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
       refuse("an instance for its columns and scalar, and a warp's matrices in " +
              std::to_string(limits.group_scratch_bytes) + " bytes, the scratch of a team");
     break;
+  case SvdPath::block:
+    if (!plan_block(plan, problem, limits)) refuse("an instance for its columns and scalar");
+    break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
   case SvdPath::vector:
     if (!limits.vector_preferred) refuse("a CPU");
@@ -170,7 +233,8 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
   case SvdPath::automatic:
     if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
     else if (limits.vector_preferred) plan_vector(plan, problem, limits);
-    else if (!limits.group_preferred || !plan_group(plan, problem, limits))
+    else if ((!limits.group_preferred || !plan_group(plan, problem, limits)) &&
+             (!limits.block_preferred || !plan_block(plan, problem, limits)))
       plan_team(plan, problem, limits);
     break;
   }

@@ -4,10 +4,12 @@
 
 #include "src/backend_traits.hpp"
 #include "src/lane_tile.hpp"
+#include "src/svd/matrix_queue.hpp"
 #include "src/svd/problem.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/detail/dispatch.hpp>
+#include <shoal/team/crew.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -15,41 +17,43 @@
 
 namespace shoal::detail {
 
-/// One matrix a thread at a time, for CPUs; m >= n. The threads take every league_size-th matrix,
-/// so that the workspace is bounded whatever the batch. The working set is in scratch where it fits
-/// and else in the team's share of the workspace.
+/// One matrix a thread at a time, for CPUs, any sizes. The threads are as many as run at once, so
+/// that the workspace is bounded whatever the batch; see MatrixQueue. The working set is in scratch
+/// where that of the largest matrix fits and else in the team's share of the workspace.
 template <class Exec, class T>
 class VectorSvdKernel {
 public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Svd = VectorSvd<T, backend_traits<Exec>::svd_vector_bytes>;
 
-  VectorSvdKernel(const SvdPlan& plan, const SvdArguments<T>& arguments, const SvdOptions& options,
+  VectorSvdKernel(const SvdPlan& plan, const SvdBatch<T>& batch, const MatrixQueue& queue,
                   char* workspace)
-      : m_args(arguments), m_workspace(workspace), m_scratch_bytes(plan.scratch_bytes),
-        m_workspace_bytes(plan.workspace_bytes_per_team),
-        m_request(svd_request(plan, arguments, options)), m_left(arguments.u.present()) {}
+      : m_batch(batch), m_queue(queue), m_workspace(workspace), m_scratch_bytes(plan.scratch_bytes),
+        m_workspace_bytes(plan.workspace_bytes_per_team) {}
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     char* memory = m_scratch_bytes > 0 ? team_scratch<Exec>(member, m_scratch_bytes)
                                        : m_workspace + member.league_rank() * m_workspace_bytes;
     const auto misaligned = reinterpret_cast<std::uintptr_t>(memory) % scratch_alignment;
     if (misaligned > 0) memory += scratch_alignment - misaligned; // the plan has room for that
-    Svd svd(static_cast<int>(m_args.a.rows), static_cast<int>(m_args.a.cols), m_left, memory);
-    for (std::int64_t b = member.league_rank(); b < m_args.a.batch; b += member.league_size()) {
-      const int info = svd.decompose(
-          m_args.a.matrix(b), m_args.u.matrix(b), static_cast<int>(m_args.u.cols),
-          m_args.s.matrix(b), m_args.vt.matrix(b), static_cast<int>(m_args.vt.rows), m_request);
-      if (m_args.info.data) *m_args.info.matrix_data(b) = info;
+    for (std::int64_t b = m_queue.first(member); b < m_batch.size(); b = m_queue.next(member, b)) {
+      const SvdItem<T> x = m_batch.item(b);
+      int info = svd_wrong_sizes;
+      if (x.fits)
+        info = Svd(x.rows(), x.cols(), x.left, memory)
+                   .decompose(x.a, x.u, static_cast<int>(x.u.cols), x.s, x.vt,
+                              static_cast<int>(x.vt.rows), x.request,
+                              [&](auto... details) { m_batch.store_details(b, details...); });
+      else m_batch.fill_with_nan(team::detail::LoneCrew(), b);
+      m_batch.store_info(b, info);
     }
   }
 
 private:
-  SvdArguments<T> m_args;
+  SvdBatch<T> m_batch;
+  MatrixQueue m_queue;
   char* m_workspace;
   std::size_t m_scratch_bytes, m_workspace_bytes;
-  lane::SvdRequest m_request;
-  bool m_left;
 };
 
 } // namespace shoal::detail

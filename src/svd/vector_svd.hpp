@@ -105,10 +105,13 @@ public:
   }
 
   /// A (m x n) = U diag(s) V^H; u may have any number of columns up to m, s any number of entries
-  /// up to n, vt any number of rows up to n. Returns info.
+  /// up to n, vt any number of rows up to n. Calls
+  /// store_details(sweeps, off_norm, rank) where the request asks for details. Returns info.
+  template <class StoreDetails>
   KOKKOS_FUNCTION int decompose(const MatrixRef<const T>& a, const MatrixRef<T>& u, int u_cols,
                                 const MatrixRef<Number>& s, const MatrixRef<T>& vt, int vt_rows,
-                                const lane::SvdRequest& request) {
+                                const lane::SvdRequest& request,
+                                const StoreDetails& store_details) {
     const Number not_finite = load(a);
     factor();
     bool converged;
@@ -120,8 +123,12 @@ public:
       store_left_vectors(u, u_cols, request.signs == lane::SignRule::left, not_finite);
     }
     store_right_vectors(vt, vt_rows, not_finite);
-    store_values(s, static_cast<Number>(request.tolerance), not_finite);
-    return !(not_finite == Number(0)) ? -1 : converged ? 0 : sweeps;
+    const Number off_norm = request.off_norm ? Kokkos::sqrt(off_norm_squared()) : Number(0);
+    const int rank = store_values(s, request, not_finite);
+    const bool finite = not_finite == Number(0);
+    if (request.details)
+      store_details(finite ? sweeps : 0, off_norm + not_finite, finite ? rank : 0);
+    return !finite ? svd_not_finite : converged ? 0 : sweeps;
   }
 
 private:
@@ -851,16 +858,41 @@ private:
     }
   }
 
-  KOKKOS_FUNCTION void store_values(const MatrixRef<Number>& s, Number tolerance,
-                                    Number not_finite) const {
+  /// See lane::detail::off_norm_squared.
+  KOKKOS_FUNCTION Number off_norm_squared() const {
+    R largest(Number(0));
+    V product[width];
+    for (int b = 0; b < m_blocks; ++b) m_norm[b] = norms(l_block(b), 0, m_cols);
+    for (int p = 0; p < m_blocks; ++p)
+      for (int q = p; q < m_blocks; ++q) {
+        products(l_block(p), l_block(q), rows_of_l(), product);
+        const I index = columns_of(q);
+        for (int r = 0; r < width; ++r) {
+          const R square = norm_squared(product[r]) / (spread_slot(m_norm[p], r) * m_norm[q]);
+          const auto counts = index > I(p * width + r) && index < I(m_cols) && square > largest;
+          largest = select(counts, square, largest);
+        }
+      }
+    Number most(0);
+    for (int s = 0; s < width; ++s) most = Kokkos::max(most, get_slot(largest, s));
+    return most;
+  }
+
+  /// Returns the rank.
+  KOKKOS_FUNCTION int store_values(const MatrixRef<Number>& s, const lane::SvdRequest& request,
+                                   Number not_finite) const {
     for (int b = 0; b < m_blocks; ++b)
       m_norm[b] = scale_by_power_of_two(square_root(norms(l_block(b), 0, m_cols)), m_exponent[b]);
     Number previous = m_cols > 0 ? number(m_norm, 0) : Number(0);
-    const Number cutoff = tolerance * previous;
-    for (int k = 0; k < s.rows; ++k) {
+    const Number cutoff = static_cast<Number>(request.tolerance) * previous;
+    const Number rank_cutoff = lane::detail::rank_tolerance<V>(request, m_rows) * previous;
+    int rank = 0;
+    for (int k = 0; k < m_cols; ++k) {
       if (number(m_norm, k) < previous) previous = number(m_norm, k);
-      s(k, 0) = (previous <= cutoff ? Number(0) : previous) + not_finite;
+      if (k < s.rows) s(k, 0) = (previous <= cutoff ? Number(0) : previous) + not_finite;
+      if (previous > rank_cutoff) ++rank;
     }
+    return rank;
   }
 };
 

@@ -82,9 +82,24 @@ class Report(unittest.TestCase):
             self.assertTrue(pictures)
             for picture in pictures:
                 xml.parse(folder / picture)
+            commands = re.findall("Again: `.*--filter '(.*?)'.*`", text)
+            self.assertEqual(len(commands), len(pictures))
+            for rows in commands:
+                self.assertTrue(any(re.search(rows, row["name"]) for row in self.run_["rows"]), rows)
         readme.write_text("no markers\n")
         refused = python("report.py", self.json, self.folder / "page.html", "--keep", "tiny", "--folder", results, "--readme", readme)
         self.assertNotEqual(refused.returncode, 0)
+
+    def test_pieces_of_a_measurement_are_put_together(self):
+        pieces, half = [], len(self.run_["rows"]) // 2
+        for name, rows in (("first", self.run_["rows"][:half]), ("second", self.run_["rows"][half:])):
+            pieces.append(self.folder / f"{name}.json")
+            pieces[-1].write_text(json.dumps(self.run_ | {"rows": rows, "command": f"shoal_bench --seconds 1 --json {name}.json --filter '^{name} piece'"}))
+        page = self.folder / "page.html"
+        done = python("report.py", *pieces, page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual({row["name"] for row in self.run_["rows"]}, Links(page.read_text()).targets)
+        self.assertIn("<td>shoal_bench --seconds 1</td>", page.read_text())
 
     def test_peers_add_their_entries(self):
         try:

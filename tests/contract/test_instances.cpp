@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/support/matrix_list.hpp"
 #include "tests/support/settings.hpp"
 #include "tests/support/svd_run.hpp"
 #include "tests/support/tools_hooks.hpp"
@@ -121,6 +122,44 @@ TYPED_TEST(Instances, CallsNeitherFenceNorAllocate) {
       record.stop();
       EXPECT_TRUE(record.fences.empty() && record.allocations.empty() && record.kernels.empty());
     }
+    Kokkos::fence();
+  }
+}
+
+/// Sizes that differ: the start of the counter, then the kernel of the plan.
+TYPED_TEST(Instances, CallsWithSizesThatDifferNeitherFenceNorAllocate) {
+  using T = TypeParam;
+  Random random(seed());
+  const Exec exec;
+  for (const std::int64_t most : {9, 70}) {
+    std::vector<HostBatch<T>> a, u, vt;
+    for (int i = 0; i < 20; ++i) {
+      const std::int64_t m = random.integer(0, most), n = random.integer(0, most);
+      a.push_back(random_batch<T>(random, 1, m, n));
+      u.emplace_back(1, m, std::min(m, n));
+      vt.emplace_back(1, std::min(m, n), n);
+    }
+    const MatrixList<T> la(a, true), lu(u, false), lvt(vt, true);
+    const DeviceBatch<Real<T>> s(Layout::right, 20, most, 1);
+    const DeviceBatch<int> info(Layout::right, 20, 1, 1);
+    auto all = la.const_batch();
+    all.max_rows = all.max_cols = most;
+    const auto bytes = svd_workspace_size(exec, all, lu.batch(), s.vectors(), lvt.batch());
+    const Kokkos::View<char*, Memory> workspace("workspace", bytes);
+    const auto run = [&] {
+      svd(exec, all, lu.batch(), s.vectors(), lvt.batch(), info.entries(), {},
+          Workspace{workspace.data(), workspace.size()});
+    };
+    run();
+    Kokkos::fence();
+    ToolsRecord record;
+    run();
+    record.stop();
+    expect_quiet(record, exec, "svd");
+    ASSERT_EQ(record.kernels.size(), 2u);
+    EXPECT_EQ(record.kernels[0].label, "shoal::svd::reset");
+    const SvdPlan plan = svd_plan(exec, all, lu.batch(), s.vectors(), lvt.batch());
+    EXPECT_EQ(record.kernels[1].label, std::string("shoal::svd::") + to_string(plan.path));
     Kokkos::fence();
   }
 }

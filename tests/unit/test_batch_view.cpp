@@ -82,6 +82,26 @@ TEST(BatchRef, OfPointersAndStrides) {
   EXPECT_EQ(pointers.extent(1), 2u);
 }
 
+TEST(BatchRef, OfVectorsOfDifferentLengths) {
+  double memory[100];
+  double* const table[] = {memory + 50, memory};
+  const int sizes[] = {7, 2}, strides[] = {3, 1};
+  const VariableVectors<double, Host> v{table, sizes, strides, 2, 7};
+  const auto r = batch_ref(v);
+  EXPECT_TRUE(r.sizes_differ() && r.present());
+  EXPECT_EQ(r.matrix(0).rows, 7);
+  EXPECT_EQ(r.matrix(0).cols, 1);
+  EXPECT_EQ(&r.matrix(0)(4, 0), memory + 62);
+  EXPECT_EQ(&r.matrix(1)(1, 0), memory + 1);
+  EXPECT_TRUE(r.bounds(r.matrix(0)));
+  EXPECT_EQ(v.extent(1), 7u);
+  VariableVectors<double, Host> shorter = v;
+  shorter.max_size = 6;
+  EXPECT_FALSE(batch_ref(shorter).bounds(r.matrix(0)));
+  shorter.strides = nullptr;
+  EXPECT_EQ(&batch_ref(shorter).matrix(0)(4, 0), memory + 54);
+}
+
 TEST(BatchRef, OffsetsAre64Bit) {
   BatchRef<char> r;
   r.batch_stride = std::int64_t(1) << 20;

@@ -68,7 +68,8 @@ template <class T>
 struct Result {
   HostBatch<T> u, vt;
   HostBatch<Real<T>> s;
-  std::vector<int> info;
+  std::vector<int> info, sweeps, rank;
+  std::vector<Real<T>> off_norm;
 };
 
 template <class T>
@@ -78,17 +79,22 @@ detail::BatchRef<T> by_rows(T* data, std::int64_t batch, std::int64_t rows, std:
 
 /// The matrices of one warp; groups past them have none.
 template <int Cols, int Lanes, class T>
-Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full) {
+Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full, bool details = false,
+                    int max_sweeps = 30) {
   const std::int64_t m = a.rows, n = a.cols, u_cols = full ? m : n;
   Result<T> r{HostBatch<T>(a.batch, m, u_cols, poison<T>()),
               HostBatch<T>(a.batch, n, n, poison<T>()),
               HostBatch<Real<T>>(a.batch, n, 1, poison<Real<T>>()),
-              std::vector<int>(static_cast<std::size_t>(a.batch), -7)};
+              std::vector<int>(static_cast<std::size_t>(a.batch), -7),
+              std::vector<int>(static_cast<std::size_t>(a.batch), -7),
+              std::vector<int>(static_cast<std::size_t>(a.batch), -7),
+              std::vector<Real<T>>(static_cast<std::size_t>(a.batch), poison<Real<T>>())};
   detail::SvdArguments<T> x;
   x.a = by_rows<const T>(a.values.data(), a.batch, m, n);
   x.u = by_rows(r.u.values.data(), a.batch, m, u_cols);
   x.s = by_rows(r.s.values.data(), a.batch, n, 1);
   x.vt = by_rows(r.vt.values.data(), a.batch, n, n);
+  if (details) x.details = {{r.sweeps.data(), 1}, {r.off_norm.data(), 1}, {r.rank.data(), 1}};
   const detail::GroupSvdSize size(m, n, {Cols, Lanes}, sizeof(T), sizeof(Real<T>), u_cols > n);
   struct alignas(64) Line {
     char bytes[64];
@@ -104,7 +110,8 @@ Result<T> decompose(const HostBatch<T>& a, lane::SignRule signs, bool full) {
     detail::GroupSvd<T, ThreadGroup<Lanes>, Cols> svd(
         tile, square, square + size.square, static_cast<int>(m), static_cast<int>(n), true);
     const bool present = group < a.batch;
-    const int info = svd.decompose(present, x, present ? group : 0, {true, signs, 0, 30});
+    const int info = svd.decompose(present, x, present ? group : 0,
+                                   {true, signs, 0, max_sweeps, details, details});
     if (present && lane % Lanes == 0) r.info[static_cast<std::size_t>(group)] = info;
   };
   std::vector<std::thread> threads;
@@ -171,6 +178,45 @@ TEST(GroupSvd, GroupsOfAWarpGoInStep) {
 TEST(GroupSvd, AMatrixOfAWholeWarp) {
   check<double, 8, 32>(40, 5);
   check<float, 40, 32>(40, 33); // J in scratch
+}
+
+/// The off-diagonal norm is that of the rows of V^H, also where the sweeps were too few, and asking
+/// for it changes nothing.
+template <class T, int Cols, int Lanes>
+void check_details(std::int64_t m, std::int64_t n) {
+  Random random(seed());
+  const HostBatch<T> a = random_batch<T>(random, warp_lanes / Lanes, m, n);
+  for (const int max_sweeps : {1, 30}) {
+    const auto none = lane::SignRule::none;
+    const Result<T> plain = decompose<Cols, Lanes>(a, none, false, false, max_sweeps),
+                    r = decompose<Cols, Lanes>(a, none, false, true, max_sweeps);
+    EXPECT_TRUE(r.s.same(plain.s));
+    EXPECT_EQ(r.info, plain.info);
+    for (std::int64_t b = 0; b < a.batch; ++b) {
+      const auto at = static_cast<std::size_t>(b);
+      EXPECT_EQ(r.rank[at], n);
+      EXPECT_GE(r.sweeps[at], 1);
+      if (r.info[at] > 0) {
+        EXPECT_EQ(r.sweeps[at], r.info[at]);
+      }
+      long double largest = 0;
+      for (std::int64_t p = 0; p < n; ++p)
+        for (std::int64_t q = p + 1; q < n; ++q) {
+          Wide<T> dot = 0;
+          for (std::int64_t i = 0; i < n; ++i)
+            dot += conjugate(widen(r.vt(b, p, i))) * widen(r.vt(b, q, i));
+          largest = worse(largest, std::sqrt(abs_squared(dot)));
+        }
+      EXPECT_LE(std::fabs(r.off_norm[at] - largest), 0.02L * largest + 4 * contract_unit<T>(m, n))
+          << max_sweeps << " sweeps";
+    }
+  }
+}
+
+TEST(GroupSvd, Details) {
+  check_details<float, 8, 4>(15, 7);
+  check_details<double, 12, 8>(11, 11);
+  check_details<float, 40, 32>(40, 33); // J in scratch
 }
 
 TEST(GroupSvd, SignsAndCompletedVectors) {

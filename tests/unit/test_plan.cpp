@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "src/svd/block_jacobi.hpp"
 #include "tests/support/scalar.hpp"
 #include "tests/support/settings.hpp"
 
@@ -6,6 +7,7 @@
 #include <shoal/plan.hpp>
 #include <shoal/team/svd.hpp>
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
 #include <sstream>
@@ -39,6 +41,10 @@ BackendLimits gpu() {
   static constexpr detail::GroupShape groups[] = {{8, 4, 4, 8}, {8, 32, 32, 32}, {32, 16, 32, 0}};
   x.group_shapes = groups;
   x.group_preferred = true;
+  static constexpr detail::BlockShape blocks[] = {{64, {8, 128, 5}, {8, 128, 4}, {4, 256, 2}},
+                                                  {256, {4, 512, 1}, {4, 256, 1}, {}}};
+  x.block_shapes = blocks;
+  x.block_preferred = true;
   x.group_lanes = 256;
   x.group_scratch_bytes = 46 << 10;
   x.tile_preferred = true;
@@ -249,7 +255,7 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_LE(plan.scratch_bytes, limits.group_scratch_bytes);
                 ASSERT_EQ(plan.workspace_bytes(), 0u);
                 ASSERT_LE(plan.team_size * plan.vector_length, limits.group_lanes);
-                ASSERT_LE(std::min(m, n), plan.group_columns);
+                ASSERT_LE(std::min(m, n), plan.instance_columns);
                 // Whole warps.
                 ASSERT_EQ(plan.team_size * plan.vector_length % limits.vector_length, 0);
               } else if (plan.path == SvdPath::vector) {
@@ -265,6 +271,7 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                 ASSERT_GE(plan.scratch_bytes + plan.workspace_bytes_per_team,
                           scalar.bytes * wide * (tall + (tall_vectors ? 2 : 1) * wide));
               } else {
+                ASSERT_TRUE(plan.path == SvdPath::team || plan.path == SvdPath::block);
                 ASSERT_FALSE(limits.vector_preferred);
                 ASSERT_LE(plan.scratch_bytes, limits.scratch_bytes);
                 ASSERT_LE(plan.league_size, limits.teams_at_once);
@@ -279,7 +286,21 @@ TEST(SvdPlan, EveryShapeGetsAPathWithinTheLimits) {
                                                 scalar.real_bytes(), tall_vectors != Vectors::none,
                                                 built)
                         .total();
-                ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team, working_set);
+                std::size_t threads_own = 0;
+                if (plan.path == SvdPath::block) {
+                  const auto shape = std::find_if(
+                      limits.block_shapes.begin(), limits.block_shapes.end(),
+                      [&](const auto& s) { return s.columns == plan.instance_columns; });
+                  const detail::BlockInstance& block = shape->instance(scalar.bytes);
+                  ASSERT_LE(std::min(m, n), shape->columns);
+                  ASSERT_LE(plan.team_size * plan.vector_length, block.threads);
+                  threads_own =
+                      static_cast<std::size_t>(plan.team_size) *
+                      detail::block_jacobi_bytes(block.width, scalar.bytes, scalar.real_bytes());
+                  ASSERT_LE(threads_own, plan.scratch_bytes);
+                }
+                ASSERT_EQ(plan.scratch_bytes + plan.workspace_bytes_per_team,
+                          working_set + threads_own);
               }
             }
 }
@@ -296,6 +317,45 @@ TEST(SvdPlan, WorkspaceIsBoundedWhateverTheBatch) {
         EXPECT_LE(bytes(batch), teams * bytes(1)) << batch << ", n " << n;
       EXPECT_EQ(bytes(100000000), bytes(std::int64_t(1) << 33));
     }
+}
+
+/// The working set of every matrix that keeps to the maxima fits in what the plan asks for.
+TEST(SvdPlan, SizesThatDifferAreForKernelsThatTakeThem) {
+  for (const BackendLimits& limits : all_limits())
+    for (const ScalarSize& scalar : scalars)
+      for (const SvdPath path : every_path<SvdPath>())
+        for (SvdOptions options : vector_choices())
+          for (const SvdShape& shape :
+               {SvdShape{1000, 8, 8, true}, SvdShape{7, 40, 300, true}, SvdShape{0, 5, 5, true},
+                SvdShape{std::int64_t(1) << 33, 1000, 200, true}, SvdShape{10, 0, 4, true}}) {
+            options.path = path;
+            SvdPlan plan;
+            try {
+              plan = plan_svd(shape, scalar, limits, options);
+            } catch (const shoal::invalid_argument& e) {
+              EXPECT_EQ(e.argument(), "options.path");
+              EXPECT_TRUE(path != SvdPath::automatic && path != SvdPath::team) << e.what();
+              EXPECT_FALSE(path == SvdPath::vector && limits.vector_preferred) << e.what();
+              continue;
+            }
+            SCOPED_TRACE(::testing::Message() << plan);
+            EXPECT_EQ(plan.path == SvdPath::vector,
+                      limits.vector_preferred && path != SvdPath::team);
+            EXPECT_TRUE(plan.path == SvdPath::vector || plan.path == SvdPath::team);
+            EXPECT_FALSE(plan.transposed);
+            EXPECT_EQ(plan.workspace_bytes() > 0, shape.batch > 0);
+            EXPECT_LE(plan.league_size, limits.teams_at_once);
+            if (shape.batch == 0) continue;
+            EXPECT_GE(plan.matrices_per_team, 1);
+            EXPECT_GE(plan.workspace_bytes_shared, sizeof(std::int64_t));
+            const bool any = options.left != Vectors::none || options.right != Vectors::none;
+            const std::size_t room = plan.scratch_bytes + plan.workspace_bytes_per_team;
+            for (const auto& [m, n] : {std::pair{shape.m, shape.n}, {shape.m / 2, shape.n}}) {
+              const auto set = team::detail::svd_work_size(std::max(m, n), std::min(m, n),
+                                                           scalar.bytes, scalar.real_bytes(), any);
+              EXPECT_GE(room, plan.path == SvdPath::team ? set.total() : set.tall + set.l + set.j);
+            }
+          }
 }
 
 TEST(SvdPlan, NamedPathsAreTakenOrRefused) {

@@ -26,6 +26,7 @@ TEST(Types, HaveNames) {
   EXPECT_STREQ(to_string(SvdPath::lane), "lane");
   EXPECT_STREQ(to_string(SvdPath::team), "team");
   EXPECT_STREQ(to_string(SvdPath::group), "group");
+  EXPECT_STREQ(to_string(SvdPath::block), "block");
   EXPECT_STREQ(to_string(SvdPath::vector), "vector");
   EXPECT_STREQ(to_string(static_cast<Op>('x')), "invalid");
   EXPECT_STREQ(to_string(static_cast<Vectors>('x')), "invalid");

@@ -22,6 +22,9 @@ struct MatrixRef {
     return data[i * row_stride + j * col_stride];
   }
   KOKKOS_FUNCTION std::int64_t extent(int r) const { return r == 0 ? rows : cols; }
+  KOKKOS_FUNCTION MatrixRef transposed() const {
+    return {data, cols, rows, col_stride, row_stride};
+  }
 };
 
 /// Extents and strides of each matrix of a batch whose sizes differ, in memory that kernels reach.
@@ -31,6 +34,7 @@ struct MatrixSizes {
   const int* cols = nullptr;
   const int* row_strides = nullptr; ///< null: all 1
   const int* col_strides = nullptr; ///< null: all 1
+  bool vectors = false;             ///< one column each: cols is not looked at
 };
 
 /// A batch as every kernel sees it, whatever the view's layout: matrix b starts at pointers[b]
@@ -56,7 +60,7 @@ struct BatchRef {
   }
   KOKKOS_FUNCTION MatrixRef<T> matrix(std::int64_t b) const {
     if (!sizes_differ()) return {matrix_data(b), rows, cols, row_stride, col_stride};
-    return {matrix_data(b), sizes.rows[b], sizes.cols[b],
+    return {matrix_data(b), sizes.rows[b], sizes.vectors ? 1 : sizes.cols[b],
             sizes.row_strides ? sizes.row_strides[b] : 1,
             sizes.col_strides ? sizes.col_strides[b] : 1};
   }
@@ -66,6 +70,10 @@ struct BatchRef {
     return {x.data, nullptr, 1, x.rows, x.cols, 0, x.row_stride, x.col_stride};
   }
   KOKKOS_FUNCTION std::int64_t matrix_size() const { return rows * cols; }
+  /// Whether the sizes of one of the matrices keep to the maxima.
+  KOKKOS_FUNCTION bool bounds(const MatrixRef<T>& x) const {
+    return x.rows >= 0 && x.rows <= rows && x.cols >= 0 && x.cols <= cols;
+  }
 
   /// Whether the matrices fill memory one after another without gaps, each in either order: then a
   /// run of them is one contiguous range.
@@ -92,6 +100,17 @@ struct BatchRef {
     requires std::is_same_v<U, const T>
   operator BatchRef<U>() const {
     return {data, pointers, batch, rows, cols, batch_stride, row_stride, col_stride, sizes};
+  }
+};
+
+/// One number of each matrix, or none: null data.
+template <class X>
+struct EntryRef {
+  X* data = nullptr;
+  std::int64_t stride = 0;
+
+  KOKKOS_FUNCTION void store(std::int64_t b, const X& x) const {
+    if (data) data[b * stride] = x;
   }
 };
 

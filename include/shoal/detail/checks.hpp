@@ -4,6 +4,7 @@
 
 #include <shoal/options.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +21,7 @@ struct BatchShape {
   bool sizes_differ = false;      ///< extents 1 and 2 are maxima then
   const void* rows = nullptr;     ///< the arrays of the sizes where they differ
   const void* cols = nullptr;
+  bool vectors = false;               ///< one column each: rows are their sizes
   std::int64_t extent[3] = {0, 1, 1}; ///< batch, rows, cols
   std::int64_t stride[3] = {0, 0, 0};
   std::int64_t element_size = 1;
@@ -35,6 +37,7 @@ BatchShape shape_of(const char* name, const Ref& r) {
   s.sizes_differ = r.sizes_differ();
   s.rows = r.sizes.rows;
   s.cols = r.sizes.cols;
+  s.vectors = r.sizes.vectors;
   s.extent[0] = r.batch;
   s.extent[1] = r.rows;
   s.extent[2] = r.cols;
@@ -49,9 +52,10 @@ BatchShape shape_of(const char* name, const Ref& r) {
 void check_gemm(const BatchShape& alpha, const BatchShape& a, const BatchShape& b,
                 const BatchShape& beta, const BatchShape& c, const GemmOptions& options);
 
-/// u and vt are not looked at where the options ask for no vectors of that side.
+/// u and vt are not looked at where the options ask for no vectors of that side. reports: info and
+/// the details, one number a matrix.
 void check_svd(const BatchShape& a, const BatchShape& u, const BatchShape& s, const BatchShape& vt,
-               const BatchShape& info, const SvdOptions& options);
+               const std::array<BatchShape, 4>& reports, const SvdOptions& options);
 
 void check_workspace(const char* function, const void* data, std::size_t bytes, std::size_t needed);
 

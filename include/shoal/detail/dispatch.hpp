@@ -29,6 +29,22 @@ void run_gemm(const Exec& exec, const GemmPlan& plan, const GemmOptions& options
               const Coefficient<T>& alpha, const BatchRef<const T>& a, const BatchRef<const T>& b,
               const Coefficient<T>& beta, const BatchRef<T>& c);
 
+/// Where the details of shoal::SvdDetails go.
+template <class Real>
+struct SvdDetailRefs {
+  EntryRef<int> sweeps;
+  EntryRef<Real> off_norm;
+  EntryRef<int> rank;
+
+  KOKKOS_FUNCTION bool wanted() const { return sweeps.data || off_norm.data || rank.data; }
+  KOKKOS_FUNCTION void store(std::int64_t b, int its_sweeps, const Real& its_off_norm,
+                             int its_rank) const {
+    sweeps.store(b, its_sweeps);
+    off_norm.store(b, its_off_norm);
+    rank.store(b, its_rank);
+  }
+};
+
 /// The arguments of one decomposition. u, vt: null data where that side has no vectors.
 template <class T>
 struct SvdArguments {
@@ -38,6 +54,7 @@ struct SvdArguments {
   BatchRef<Real> s;
   BatchRef<T> vt;
   BatchRef<int> info; ///< null data: not wanted
+  SvdDetailRefs<Real> details;
 };
 
 /// workspace: plan.workspace_bytes() of device memory, or null: taken from the stream-ordered pool.

@@ -5,6 +5,9 @@
 #include <shoal/detail/scalar.hpp>
 #include <shoal/detail/unroll.hpp>
 #include <shoal/lane/matrix.hpp>
+#include <shoal/types.hpp>
+
+#include <type_traits>
 
 /// \file
 /// The singular value decomposition of one matrix by one lane: a CUDA thread, or all slots of a
@@ -468,9 +471,39 @@ struct SvdRequest {
   SignRule signs = SignRule::none;
   double tolerance = 0; ///< s_k <= tolerance * s_0 is stored as 0
   int max_sweeps = 30;  ///< the bound on Jacobi sweeps, >= 1
+  /// Whether the details of shoal::SvdDetails are stored, and the off-diagonal norm among them.
+  bool details = false, off_norm = false;
 };
 
+/// Stands for details that are never asked for.
+struct NoDetails {};
+
 namespace detail {
+
+/// s_k counts towards the rank of an m x n matrix, m >= n, where it exceeds this part of s_0.
+template <class V>
+KOKKOS_FUNCTION number_t<V> rank_tolerance(const SvdRequest& request, int m) {
+  using Number = number_t<V>;
+  const Number rounding = 2 * unit_roundoff<V> * static_cast<Number>(m);
+  const auto asked = static_cast<Number>(request.tolerance);
+  return asked > rounding ? asked : rounding;
+}
+
+/// The square of the largest |cos| between two columns of L.
+template <class L, class Cols, class V = typename L::Value>
+KOKKOS_FUNCTION real_t<V> off_norm_squared(const L& l, Cols n) {
+  using R = real_t<V>;
+  R largest(0);
+  loop(0, n, [&](int p) {
+    loop(p + 1, n, [&](int q) {
+      V apq(R(0));
+      loop(0, along(n), [&](int i) { apq = conj_multiply_add(l.get(i, p), l.get(i, q), apq); });
+      largest = maximum(largest, norm_squared(apq) / (column_norm_squared(l, 0, along(n), p) *
+                                                      column_norm_squared(l, 0, along(n), q)));
+    });
+  });
+  return largest;
+}
 
 /// One pass of modified Gram-Schmidt over the columns of J. They are orthonormal but for the
 /// rounding of many rotations, whose lengths and angles drift; the pass brings that back to the
@@ -528,6 +561,8 @@ KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n,
 /// \param store_vt  receives V^H(k, column) by store_vt(k, column, value); column is a lane value,
 /// since
 ///                  each lane pivots for itself
+/// \param store_details  receives what SvdRequest::details asks for by store_details(sweeps,
+///                   off_norm, rank), lane values
 /// \tparam LeftVectors  false leaves the accumulation of U out of the code
 /// \tparam MaxCols      the largest n of this instance
 /// \return info of each lane: 0 converged; > 0 the sweeps done without converging (the best
@@ -535,10 +570,12 @@ KOKKOS_FUNCTION void multiply_row(const A& a, const J& rotations, int i, Cols n,
 ///
 /// Accuracy: docs/accuracy.md. Cost: 2 m n^2 for the QR, as much again for U, about 10 n^3 a sweep.
 template <bool LeftVectors, int MaxCols, class A, class L, class J, class Rows, class Cols,
-          class StoreS, class StoreU, class StoreVt, class V = typename A::Value>
-KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m, Cols n,
-                                                const SvdRequest& request, const StoreS& store_s,
-                                                const StoreU& store_u, const StoreVt& store_vt) {
+          class StoreS, class StoreU, class StoreVt, class StoreDetails = NoDetails,
+          class V = typename A::Value>
+KOKKOS_FUNCTION shoal::detail::integer_t<V>
+svd(A& a, L& l, J& rotations, Rows m, Cols n, const SvdRequest& request, const StoreS& store_s,
+    const StoreU& store_u, const StoreVt& store_vt,
+    [[maybe_unused]] const StoreDetails& store_details = {}) {
   using namespace shoal::detail;
   using R = real_t<V>;
   using I = integer_t<V>;
@@ -598,7 +635,9 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     });
   }
 
-  R previous(0), cutoff(0);
+  constexpr bool may_have_details = !std::is_same_v<StoreDetails, NoDetails>;
+  R previous(0), cutoff(0), rank_cutoff(0);
+  I rank(0);
   loop(0, n, [&](int k) {
     const R size = square_root(detail::column_norm_squared(l, 0, along(n), k));
     R sigma = scale_by_power_of_two(size, qr.exponent[k]);
@@ -607,6 +646,12 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
     if (k == 0) cutoff = R(number_t<V>(request.tolerance)) * sigma;
     else sigma = select(previous < sigma, previous, sigma);
     previous = sigma;
+    if constexpr (may_have_details) {
+      if (request.details) {
+        if (k == 0) rank_cutoff = R(detail::rank_tolerance<V>(request, m)) * sigma;
+        rank = rank + select(sigma > rank_cutoff, I(1), I(0));
+      }
+    }
     store_s(k, select(sigma <= cutoff, R(0), sigma) + not_finite);
     if (request.right_vectors) {
       const R inverse = R(1) / size;
@@ -615,7 +660,15 @@ KOKKOS_FUNCTION shoal::detail::integer_t<V> svd(A& a, L& l, J& rotations, Rows m
       });
     }
   });
-  return select(not_finite == R(0), select(converged, I(0), sweeps), I(-1));
+  const auto finite = not_finite == R(0);
+  if constexpr (may_have_details) {
+    if (request.details) {
+      const R off_norm = request.off_norm ? square_root(detail::off_norm_squared(l, n)) : R(0);
+      store_details(select(finite, sweeps, I(0)), off_norm + not_finite,
+                    select(finite, rank, I(0)));
+    }
+  }
+  return select(finite, select(converged, I(0), sweeps), I(svd_not_finite));
 }
 
 } // namespace shoal::lane

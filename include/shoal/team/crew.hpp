@@ -136,6 +136,7 @@ struct TeamCrew {
     Kokkos::single(Kokkos::PerThread(member), f);
   }
   KOKKOS_FUNCTION void barrier() const { member.team_barrier(); }
+  KOKKOS_FUNCTION int rank() const { return member.team_rank(); }
 
   template <class V, class F>
   KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {

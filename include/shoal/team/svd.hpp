@@ -22,13 +22,29 @@ namespace shoal::team {
 
 namespace detail {
 
-/// The three parts of the working set. They are placed separately: the small arrays are touched
-/// most.
+/// The parts of the working set, in bytes. They are placed separately: the first are touched most.
 struct SvdWorkSize {
-  std::size_t small;  ///< norms, scales, exchanges: O(n)
-  std::size_t square; ///< L and, with left vectors, J: n x n each
-  std::size_t tall;   ///< the copy of A that becomes Q: m x n; and see svd_built_columns
-  KOKKOS_FUNCTION std::size_t total() const { return small + square + tall; }
+  std::size_t small; ///< norms, scales, exchanges: O(n)
+  std::size_t l;     ///< n x n
+  std::size_t j;     ///< n x n with left vectors
+  std::size_t tall;  ///< the copy of A that becomes Q: m x n; and see svd_built_columns
+  KOKKOS_FUNCTION std::size_t total() const { return small + l + j + tall; }
+};
+
+/// Where the parts are.
+struct SvdWork {
+  char *small, *l, *j, *tall;
+  KOKKOS_FUNCTION SvdWork(const SvdWorkSize& size, char* memory)
+      : SvdWork(size, [&](std::size_t bytes) {
+          char* const here = memory;
+          memory += bytes;
+          return here;
+        }) {}
+  /// Each part where place(bytes) says.
+  template <class Place>
+    requires std::is_invocable_v<Place, std::size_t>
+  KOKKOS_FUNCTION SvdWork(const SvdWorkSize& size, const Place& place)
+      : small(place(size.small)), l(place(size.l)), j(place(size.j)), tall(place(size.tall)) {}
 };
 
 /// The distance of two columns: odd, so that columns side by side start in different banks.
@@ -52,7 +68,8 @@ KOKKOS_INLINE_FUNCTION SvdWorkSize svd_work_size(std::int64_t m, std::int64_t n,
   SvdWorkSize size;
   size.small = aligned16(cols * real_bytes * 4) + aligned16(cols * sizeof(int) * 2) +
                aligned16(2 * sizeof(int));
-  size.square = aligned16((cols | 1) * cols * scalar_bytes) * (left_vectors ? 2 : 1);
+  size.l = aligned16((cols | 1) * cols * scalar_bytes);
+  size.j = left_vectors ? size.l : 0;
   size.tall = aligned16(rows * (cols + static_cast<std::size_t>(built_columns)) * scalar_bytes);
   return size;
 }
@@ -88,6 +105,60 @@ struct Transposed {
   }
 };
 
+/// What Jacobi works on: the n scaled columns of L, and J, which is multiplied by the rotations if
+/// `accumulates`.
+template <class V, class Offset>
+struct JacobiProblem {
+  int n;
+  bool accumulates;
+  real_t<V> tolerance_squared;
+  real_t<V>* norm;        ///< squared norms: room for n
+  integer_t<V>* exponent; ///< column k is scaled by 2^exponent[k]
+  int* turned;            ///< room for 2
+  Block<V, Offset> l, j;
+};
+
+/// Who plays whom in a tournament of `players`, an even number, in which everybody meets everybody
+/// once in players - 1 rounds: p < q. Player `players - 1` keeps its seat, the others move on by
+/// one each round.
+struct Opponents {
+  int p, q;
+};
+KOKKOS_INLINE_FUNCTION Opponents opponents(int players, int round, int seat) {
+  const int moving = players - 1;
+  const int x = seat == 0 ? moving : round + seat < moving ? round + seat : round + seat - moving;
+  const int y = round < seat ? round - seat + moving : round - seat;
+  return x < y ? Opponents{x, y} : Opponents{y, x};
+}
+
+/// Sweeps of `turn(p, q, round)` over all pairs of players until one returns false for each pair or
+/// max_sweeps are done. Disjoint pairs are dealt to the threads of the crew. Returns the sweeps
+/// done.
+template <class Crew, class Turn>
+KOKKOS_FUNCTION int sweep_pairs(const Crew& crew, int players, int* turned, int max_sweeps,
+                                bool& converged, const Turn& turn) {
+  crew.once([&] { turned[0] = turned[1] = 0; });
+  crew.barrier();
+  players += players % 2;
+  int sweep = 0;
+  while (sweep < max_sweeps && !converged) {
+    for (int round = 0; round < players - 1; ++round) {
+      crew.for_columns(0, players / 2, [&](int seat) {
+        const Opponents pair = opponents(players, round, seat);
+        if (turn(pair.p, pair.q, round)) {
+          crew.once_a_column([&] { Kokkos::atomic_store(&turned[sweep % 2], 1); });
+        }
+      });
+      crew.barrier();
+    }
+    converged = turned[sweep % 2] == 0;
+    crew.once([&] { turned[(sweep + 1) % 2] = 0; });
+    ++sweep;
+    crew.barrier();
+  }
+  return sweep;
+}
+
 /// The decomposition of one m x n matrix, m >= n, by one crew. Every member function is called by
 /// all workers of the crew; each leaves them synchronised where the next one needs it.
 template <class T, class Crew>
@@ -97,12 +168,13 @@ public:
   using R = real_t<V>;
   using I = integer_t<V>;
   using Matrix = Block<V, typename Crew::Offset>;
+  using Problem = JacobiProblem<V, typename Crew::Offset>;
 
-  KOKKOS_FUNCTION Svd(const Crew& crew, int m, int n, bool left_vectors, char* small, char* square,
-                      char* tall)
+  KOKKOS_FUNCTION Svd(const Crew& crew, int m, int n, bool left_vectors, const SvdWork& work)
       : m_crew(crew), m_rows(m), m_cols(n), m_left(left_vectors),
         m_tolerance_squared(lane::detail::orthogonality_tolerance_squared<R>(n)) {
     const auto cols = static_cast<std::size_t>(n);
+    char* small = work.small;
     m_norm = reinterpret_cast<R*>(small);
     m_tau = m_norm + cols;
     m_exponent = reinterpret_cast<I*>(m_tau + cols);
@@ -111,18 +183,33 @@ public:
     m_row = reinterpret_cast<int*>(small);
     m_column = m_row + cols;
     m_turned = reinterpret_cast<int*>(small + aligned16(cols * sizeof(int) * 2));
-    const auto pitch = static_cast<std::size_t>(svd_pitch(n));
-    m_l = {reinterpret_cast<V*>(square), svd_pitch(n)};
-    m_j = {reinterpret_cast<V*>(square + aligned16(pitch * cols * sizeof(V))), svd_pitch(n)};
-    m_a = {reinterpret_cast<V*>(tall), svd_pitch(m)};
+    m_l = {reinterpret_cast<V*>(work.l), svd_pitch(n)};
+    m_j = {reinterpret_cast<V*>(work.j), svd_pitch(n)};
+    m_a = {reinterpret_cast<V*>(work.tall), svd_pitch(m)};
   }
 
   /// A (m x n) = U diag(s) V^H; see team::svd. u may have any number of columns up to m, s any
-  /// number of entries up to n, vt any number of rows up to n.
-  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt>
+  /// number of entries up to n, vt any number of rows up to n. One thread calls
+  /// store_details(sweeps, off_norm, rank) where the request asks for details.
+  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt, class StoreDetails>
   KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
                                 const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
-                                const lane::SvdRequest& request) {
+                                const lane::SvdRequest& request,
+                                const StoreDetails& store_details) {
+    return decompose(a, u, s, vt, u_cols, s_size, vt_rows, request, store_details,
+                     [&](const Problem&, int max_sweeps, bool& converged) {
+                       return jacobi(max_sweeps, converged);
+                     });
+  }
+
+  /// The same with Jacobi as run_jacobi(problem, max_sweeps, converged) does it, which returns the
+  /// sweeps done; `converged` comes in true where there is nothing to do.
+  template <class MatrixA, class MatrixU, class VectorS, class MatrixVt, class StoreDetails,
+            class RunJacobi>
+  KOKKOS_FUNCTION int decompose(const MatrixA& a, const MatrixU& u, const VectorS& s,
+                                const MatrixVt& vt, int u_cols, int s_size, int vt_rows,
+                                const lane::SvdRequest& request, const StoreDetails& store_details,
+                                const RunJacobi& run_jacobi) {
     const R not_finite = load(a);
     factor();
     if (m_left) {
@@ -130,8 +217,10 @@ public:
         m_crew.for_rows(0, m_cols, [&](int i) { m_j.set(i, j, V(R(i == j ? 1 : 0))); });
       });
     }
-    bool converged;
-    const int sweeps = jacobi(request.max_sweeps, converged);
+    bool converged = m_cols <= 1;
+    const Problem problem{m_cols, m_left, m_tolerance_squared, m_norm, m_exponent, m_turned,
+                          m_l,    m_j};
+    const int sweeps = run_jacobi(problem, request.max_sweeps, converged);
     if (request.signs == lane::SignRule::right) fix_right_signs();
     if (m_left) {
       reorthogonalise();
@@ -140,8 +229,12 @@ public:
       store_left_vectors(u, u_cols, request.signs == lane::SignRule::left, not_finite);
     }
     store_right_vectors(vt, vt_rows, not_finite);
-    store_values(s, s_size, R(number_t<V>(request.tolerance)), not_finite);
-    return !(not_finite == R(0)) ? -1 : converged ? 0 : sweeps;
+    const R off_norm = request.off_norm ? square_root(off_norm_squared()) : R(0);
+    const bool finite = not_finite == R(0);
+    store_values(s, s_size, request, not_finite, [&](int rank) {
+      store_details(finite ? sweeps : 0, off_norm + not_finite, finite ? rank : 0);
+    });
+    return !finite ? svd_not_finite : converged ? 0 : sweeps;
   }
 
 private:
@@ -309,35 +402,9 @@ private:
 
   /// One-sided Jacobi on L in round-robin order; see lane::detail::jacobi.
   KOKKOS_FUNCTION int jacobi(int max_sweeps, bool& converged) {
-    const int n = m_cols;
-    m_crew.for_columns(0, n, [&](int j) { refresh_norm(j); });
-    m_crew.once([&] { m_turned[0] = m_turned[1] = 0; });
-    m_crew.barrier();
-    const int players = n + n % 2;
-    int sweep = 0;
-    converged = n <= 1;
-    while (sweep < max_sweeps && !converged) {
-      for (int round = 0; round < players - 1; ++round) {
-        m_crew.for_columns(0, players / 2, [&](int pair) {
-          // Player `players - 1` keeps its seat, the others move on by one each round.
-          const int moving = players - 1;
-          const int x = pair == 0               ? moving
-                        : round + pair < moving ? round + pair
-                                                : round + pair - moving;
-          const int y = round < pair ? round - pair + moving : round - pair;
-          const int p = x < y ? x : y, q = x < y ? y : x;
-          if (q < n && turn_pair(p, q)) {
-            m_crew.once_a_column([&] { Kokkos::atomic_store(&m_turned[sweep % 2], 1); });
-          }
-        });
-        m_crew.barrier();
-      }
-      converged = m_turned[sweep % 2] == 0;
-      m_crew.once([&] { m_turned[(sweep + 1) % 2] = 0; });
-      ++sweep;
-      m_crew.barrier();
-    }
-    return sweep;
+    m_crew.for_columns(0, m_cols, [&](int j) { refresh_norm(j); });
+    return sweep_pairs(m_crew, m_cols, m_turned, max_sweeps, converged,
+                       [&](int p, int q, int) { return q < m_cols && turn_pair(p, q); });
   }
 
   KOKKOS_FUNCTION void refresh_norm(int j) const {
@@ -509,21 +576,50 @@ private:
     });
   }
 
-  template <class VectorS>
-  KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const R& tolerance,
-                                    const R& not_finite) {
+  /// See lane::detail::off_norm_squared; the same in every thread.
+  KOKKOS_FUNCTION R off_norm_squared() const {
+    m_crew.for_columns(0, m_cols, [&](int j) {
+      const R norm = norm_of(m_l, 0, m_cols, j);
+      m_crew.once_a_column([&] { m_norm[j] = norm; });
+    });
+    m_crew.barrier();
+    m_crew.for_columns(0, m_cols, [&](int q) {
+      const V* const y = m_l.column(q);
+      R largest(0);
+      for (int p = 0; p < q; ++p) {
+        const V* const x = m_l.column(p);
+        const V dot = m_crew.template sum<V>(
+            0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+        largest = maximum(largest, norm_squared(dot) / (m_norm[p] * m_norm[q]));
+      }
+      m_crew.once_a_column([&] { m_tau[q] = largest; }); // Q has been formed
+    });
+    m_crew.barrier();
+    R largest(0);
+    for (int q = 0; q < m_cols; ++q) largest = maximum(largest, m_tau[q]);
+    m_crew.barrier(); // every thread has read the norms
+    return largest;
+  }
+
+  template <class VectorS, class StoreRank>
+  KOKKOS_FUNCTION void store_values(const VectorS& s, int s_size, const lane::SvdRequest& request,
+                                    const R& not_finite, const StoreRank& store_rank) {
     m_crew.for_columns(0, m_cols, [&](int k) {
       const R size = square_root(norm_of(m_l, 0, m_cols, k));
       m_crew.once_a_column([&] { m_norm[k] = scale_by_power_of_two(size, m_exponent[k]); });
     });
     m_crew.barrier();
     m_crew.once([&] {
-      R previous = s_size > 0 ? m_norm[0] : R(0);
-      const R cutoff = tolerance * previous;
-      for (int k = 0; k < s_size; ++k) {
+      R previous = m_cols > 0 ? m_norm[0] : R(0);
+      const R cutoff = R(number_t<V>(request.tolerance)) * previous;
+      const R rank_cutoff = R(lane::detail::rank_tolerance<V>(request, m_rows)) * previous;
+      int rank = 0;
+      for (int k = 0; k < m_cols; ++k) {
         if (m_norm[k] < previous) previous = m_norm[k];
-        s(k) = (previous <= cutoff ? R(0) : previous) + not_finite;
+        if (k < s_size) s(k) = (previous <= cutoff ? R(0) : previous) + not_finite;
+        if (previous > rank_cutoff) ++rank;
       }
+      if (request.details) store_rank(rank);
     });
   }
 
@@ -572,20 +668,20 @@ KOKKOS_FUNCTION int decompose(const Crew& crew, const MatrixA& a, const MatrixU&
   const Vectors of_n = tall ? options.right : options.left;
   const auto size = svd_work_size(m, n, sizeof(arithmetic_t<T>), sizeof(shoal::detail::real_t<T>),
                                   of_m != Vectors::none);
-  char* const small = static_cast<char*>(scratch);
-  Svd<T, Crew> work(crew, m, n, of_m != Vectors::none, small, small + size.small,
-                    small + size.small + size.square);
+  Svd<T, Crew> work(crew, m, n, of_m != Vectors::none, SvdWork(size, static_cast<char*>(scratch)));
   const lane::SvdRequest request{of_n != Vectors::none, lane::sign_rule(options.fix_signs, !tall),
                                  options.tolerance, options.max_sweeps};
   const auto s_size = static_cast<int>(s.extent(0));
+  const auto no_details = [](auto...) {};
   if (tall)
     return work.decompose(a, u, s, vt, of_m == Vectors::none ? 0 : static_cast<int>(u.extent(1)),
                           s_size, of_n == Vectors::none ? 0 : static_cast<int>(vt.extent(0)),
-                          request);
+                          request, no_details);
   // A^T = (Vt)^T diag(s) U^T: the same memory with rows and columns exchanged.
   return work.decompose(Transposed<MatrixA>{a}, Transposed<MatrixVt>{vt}, s, Transposed<MatrixU>{u},
                         of_m == Vectors::none ? 0 : static_cast<int>(vt.extent(0)), s_size,
-                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request);
+                        of_n == Vectors::none ? 0 : static_cast<int>(u.extent(1)), request,
+                        no_details);
 }
 
 } // namespace detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef SHOAL_SRC_SVD_DEAL_HPP
+#define SHOAL_SRC_SVD_DEAL_HPP
+
+#include <shoal/detail/scalar.hpp>
+#include <shoal/detail/unroll.hpp>
+
+#include <Kokkos_Core.hpp>
+
+/// \file
+/// Several sums over the lanes of a group at once. The lanes exchange halves of what they hold, so
+/// that each ends with the totals of its own few: about one exchange a value instead of one for
+/// each doubling of the lanes.
+namespace shoal::detail {
+
+/// Values left to each lane when Count of them have been summed over Lanes lanes and dealt out by
+/// halves; a count that is no longer even stays with all lanes that hold it.
+template <int Count, int Lanes>
+constexpr int dealt_values() {
+  int held = Count;
+  for (int distance = Lanes / 2; distance > 0; distance /= 2)
+    if (held % 2 == 0) held /= 2;
+  return held;
+}
+/// The first of the values that are left to lane `rank`.
+template <int Count, int Lanes>
+KOKKOS_FUNCTION int first_dealt_value(int rank) {
+  int held = Count, first = 0;
+  SHOAL_UNROLL
+  for (int distance = Lanes / 2; distance > 0; distance /= 2) {
+    if (held % 2 != 0) continue;
+    held /= 2;
+    if (rank & distance) first += held;
+  }
+  return first;
+}
+
+/// Whether lane `rank` is the first of those that the same values are left to.
+template <int Count, int Lanes>
+KOKKOS_FUNCTION bool is_first_holder(int rank) {
+  int held = Count, shared = 0;
+  SHOAL_UNROLL
+  for (int distance = Lanes / 2; distance > 0; distance /= 2) {
+    if (held % 2 == 0) held /= 2;
+    else shared |= distance;
+  }
+  return (rank & shared) == 0;
+}
+
+/// Combines x[i] over all lanes of the group for each i, and leaves the results from
+/// first_dealt_value on in x[0], x[1], ...: about one exchange a value instead of one for each
+/// doubling of the lanes.
+template <class Group, int Distance, int Count, class X, class Combine>
+KOKKOS_FUNCTION void deal(X* x, const Combine& combine) {
+  if constexpr (Distance > 0) {
+    if constexpr (Count % 2 == 0) {
+      constexpr int half = Count / 2;
+      const bool upper = (Group::rank() & Distance) != 0;
+      SHOAL_UNROLL
+      for (int i = 0; i < half; ++i) {
+        const X give = upper ? x[i] : x[i + half], keep = upper ? x[i + half] : x[i];
+        x[i] = combine(keep, Group::exchanged(give, Distance));
+      }
+      deal<Group, Distance / 2, half>(x, combine);
+    } else {
+      SHOAL_UNROLL
+      for (int i = 0; i < Count; ++i) x[i] = combine(x[i], Group::exchanged(x[i], Distance));
+      deal<Group, Distance / 2, Count>(x, combine);
+    }
+  }
+}
+template <class Group, int Count, class X, class Combine>
+KOKKOS_FUNCTION void deal(X (&x)[Count], const Combine& combine) {
+  deal<Group, Group::lanes / 2, Count>(&x[0], combine);
+}
+struct Sum {
+  template <class X>
+  KOKKOS_FUNCTION X operator()(const X& a, const X& b) const {
+    return a + b;
+  }
+};
+struct Maximum {
+  template <class X>
+  KOKKOS_FUNCTION X operator()(const X& a, const X& b) const {
+    return maximum(a, b);
+  }
+};
+
+} // namespace shoal::detail
+
+#endif
