@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "backends/cuda/traits.hpp"
-
+#include <shoal/detail/backends/cuda/traits.hpp>
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/error.hpp>
 

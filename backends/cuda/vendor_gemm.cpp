@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/gemm/vendor.hpp"
 
-#include "backends/cuda/traits.hpp"
-
+#include <shoal/detail/backends/cuda/traits.hpp>
 #include <shoal/error.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -23,8 +22,7 @@ namespace {
 
 void check(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw backend_error(std::string("shoal::gemm: ") + call + ": " +
-                        cublasGetStatusString(status));
+    throw backend_error(std::string("shoal::gemm: ") + call + ": " + cublasGetStatusString(status));
 }
 void check(cudaError_t status, const char* call) {
   if (status != cudaSuccess)
@@ -58,8 +56,8 @@ private:
   cudaStreamCaptureMode m_mode = cudaStreamCaptureModeRelaxed;
 };
 
-/// cuBLAS for one stream. The work space is the stream's own: from cuBLAS's pool work of two streams
-/// could share it, and a recorded graph could not be replayed beside other work.
+/// cuBLAS for one stream. The work space is the stream's own: from cuBLAS's pool work of two
+/// streams could share it, and a recorded graph could not be replayed beside other work.
 struct Library {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;
@@ -70,9 +68,9 @@ struct Library {
     check(cublasCreate(&handle), "cublasCreate");
     check(cudaMalloc(&workspace, cuda_tuning::vendor_workspace_bytes), "cudaMalloc");
     // Sums in the type of the computation throughout, also where they are split.
-    check(cublasSetMathMode(handle, static_cast<cublasMath_t>(
-                                        CUBLAS_DEFAULT_MATH |
-                                        CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+    check(cublasSetMathMode(
+              handle, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH |
+                                                CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
           "cublasSetMathMode");
   }
   ~Library() {

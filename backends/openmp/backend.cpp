@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "backends/openmp/traits.hpp"
-
+#include <shoal/detail/backends/openmp/traits.hpp>
 #include <shoal/detail/dispatch.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "src/gemm/vendor.hpp"
 
-#include "backends/openmp/traits.hpp"
-#include "src/launch.hpp"
+#include <shoal/detail/backends/openmp/traits.hpp>
+#include <shoal/detail/launch.hpp>
 
 #include <algorithm>
 #include <cblas.h>
@@ -71,8 +71,7 @@ public:
   CblasKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
       : m_form(blas_form(problem.a, problem.conj_a, problem.b, problem.conj_b, problem.c)),
         m_problem(m_form.transposed ? problem.transposed() : problem),
-        m_per_team(plan.matrices_per_team),
-        m_rows(m_form.transposed ? plan.block_n : plan.block_m),
+        m_per_team(plan.matrices_per_team), m_rows(m_form.transposed ? plan.block_n : plan.block_m),
         m_cols(m_form.transposed ? plan.block_m : plan.block_n),
         m_row_blocks((m_problem.m() + m_rows - 1) / m_rows),
         m_blocks(m_row_blocks * ((m_problem.n() + m_cols - 1) / m_cols)) {}
@@ -83,7 +82,7 @@ public:
     const std::int64_t row = block % m_row_blocks * m_rows, col = block / m_row_blocks * m_cols;
     const auto rows = static_cast<int>(std::min(m_rows, m_problem.m() - row)),
                cols = static_cast<int>(std::min(m_cols, m_problem.n() - col));
-    const auto &[a, b, c] = std::tie(m_problem.a, m_problem.b, m_problem.c);
+    const auto& [a, b, c] = std::tie(m_problem.a, m_problem.b, m_problem.c);
     const std::int64_t end = std::min(c.batch, (group + 1) * m_per_team);
     for (std::int64_t i = group * m_per_team; i < end; ++i)
       call(m_form.a.op, m_form.b.op, rows, cols, static_cast<int>(m_problem.k()),

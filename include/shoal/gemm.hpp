@@ -70,9 +70,10 @@ const char* vendor_obstacle(const Coefficient<T>& alpha, const BatchRef<const T>
   return form.possible() ? nullptr : "its layout is not BLAS's";
 }
 
+/// Throws where the arguments do not agree.
 template <class Exec, class Alpha, class A, class B, class Beta, class C>
-GemmPlan checked_gemm_plan(const Exec& exec, const Alpha& alpha, const A& a, const B& b,
-                           const Beta& beta, const C& c, const GemmOptions& options) {
+GemmShape checked_gemm_shape(const Alpha& alpha, const A& a, const B& b, const Beta& beta,
+                             const C& c, const GemmOptions& options) {
   require_gemm_arguments<Exec, A, B, C>();
   using Scalar = scalar_of<C>;
   require_coefficient<Exec, Scalar, Alpha>();
@@ -87,7 +88,14 @@ GemmPlan checked_gemm_plan(const Exec& exec, const Alpha& alpha, const A& a, con
   shape.vendor_obstacle =
       vendor_obstacle<Scalar>(coefficient<Scalar>(alpha), batch_ref(a), batch_ref(b),
                               coefficient<Scalar>(beta), batch_ref(c), options);
-  return plan_gemm(shape, scalar_size<Scalar>(), backend_limits(exec), options);
+  return shape;
+}
+
+template <class Exec, class Alpha, class A, class B, class Beta, class C>
+GemmPlan checked_gemm_plan(const Exec& exec, const Alpha& alpha, const A& a, const B& b,
+                           const Beta& beta, const C& c, const GemmOptions& options) {
+  const GemmShape shape = checked_gemm_shape<Exec>(alpha, a, b, beta, c, options);
+  return plan_gemm(shape, scalar_size<scalar_of<C>>(), backend_limits(exec), options);
 }
 
 } // namespace detail
@@ -110,9 +118,9 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// C_i := alpha op(A_i) op(B_i) + beta C_i for every matrix i of the batch.
 ///
 /// \param[in] exec     the execution space instance that the work is queued on
-/// \param[in] alpha    factor of the product: a number; or a view of rank 0 or 1, which is read
-/// when
-///                     the work runs: one number for all matrices, or one for each
+/// \param[in] alpha    factor of the product: a number; or a view of rank 0 or 1, read when the
+/// work
+///                     runs: one number for all matrices, or one for each
 /// \param[in] a        (batch, m, k), or (batch, k, m) where op_a transposes
 /// \param[in] b        (batch, k, n), or (batch, n, k) where op_b transposes
 /// \param[in] beta     factor of C, as alpha; where it is 0 C is not read, so that NaN in it does

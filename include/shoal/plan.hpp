@@ -107,8 +107,8 @@ struct BlockShape {
   }
 };
 
-/// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
-/// tuning.hpp.
+/// What a plan must know of a backend. Filled by backends/<b>/backend.cpp from the device and from
+/// detail/backends/<b>/tuning.hpp.
 struct BackendLimits {
   int vector_bytes = 0;   ///< width of a lane's pack; 0: a lane is a thread with one number
   int bank_bytes = 0;     ///< tiles have an element of padding after this many bytes; 0: none

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "src/gemm/problem.hpp"
-#include "src/panel.hpp"
-#include "src/plan_support.hpp"
-
+#include <shoal/detail/gemm/problem.hpp>
+#include <shoal/detail/panel.hpp>
+#include <shoal/detail/plan_support.hpp>
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
 
@@ -186,8 +185,8 @@ bool vendor_preferred(const GemmShape& s, const BackendLimits& limits) {
              limits.vendor.least_work;
 }
 
-/// Blocks of C for all callers, whatever the batch; on request also of products that are too small to
-/// be dealt out.
+/// Blocks of C for all callers, whatever the batch; on request also of products that are too small
+/// to be dealt out.
 void plan_vendor(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {
   plan = {};
   plan.path = GemmPath::vendor;

@@ -2,9 +2,8 @@
 #ifndef SHOAL_SRC_GEMM_VENDOR_HPP
 #define SHOAL_SRC_GEMM_VENDOR_HPP
 
-#include "src/gemm/problem.hpp"
-
 #include <shoal/detail/blas_form.hpp>
+#include <shoal/detail/gemm/problem.hpp>
 #include <shoal/plan.hpp>
 
 namespace shoal::detail {

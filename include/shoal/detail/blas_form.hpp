@@ -50,7 +50,8 @@ template <class T>
 BlasForm blas_form(const BatchRef<const T>& a, bool conj_a, const BatchRef<const T>& b, bool conj_b,
                    const BatchRef<T>& c) {
   const BlasMatrix columns = blas_matrix(c, false);
-  if (columns.op == Op::none) return {false, blas_matrix(a, conj_a), blas_matrix(b, conj_b), columns};
+  if (columns.op == Op::none)
+    return {false, blas_matrix(a, conj_a), blas_matrix(b, conj_b), columns};
   return {true, blas_matrix(b.transposed(), conj_b), blas_matrix(a.transposed(), conj_a),
           blas_matrix(c.transposed(), false)};
 }

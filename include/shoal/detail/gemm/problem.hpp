@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_GEMM_PROBLEM_HPP
-#define SHOAL_SRC_GEMM_PROBLEM_HPP
+#ifndef SHOAL_DETAIL_GEMM_PROBLEM_HPP
+#define SHOAL_DETAIL_GEMM_PROBLEM_HPP
 
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/coefficient.hpp>

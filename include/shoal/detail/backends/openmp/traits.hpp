@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_OPENMP_TRAITS_HPP
-#define SHOAL_BACKENDS_OPENMP_TRAITS_HPP
-
-#include "backends/openmp/tuning.hpp"
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
+#ifndef SHOAL_DETAIL_BACKENDS_OPENMP_TRAITS_HPP
+#define SHOAL_DETAIL_BACKENDS_OPENMP_TRAITS_HPP
 
 #include <shoal/config.hpp>
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/backends/openmp/tuning.hpp>
+#include <shoal/detail/lane_tile.hpp>
 #include <shoal/detail/scalar.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_CUDA_TUNING_HPP
-#define SHOAL_BACKENDS_CUDA_TUNING_HPP
+#ifndef SHOAL_DETAIL_BACKENDS_CUDA_TUNING_HPP
+#define SHOAL_DETAIL_BACKENDS_CUDA_TUNING_HPP
 
 #include <shoal/plan.hpp>
 

