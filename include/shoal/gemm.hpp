@@ -136,7 +136,9 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 ///
 /// Large products (\ref GemmPath::vendor) are handed to cuBLAS or a CBLAS where shoal was built
 /// with it and it can be told of them: a, b and c row-major or column-major, with any padding;
-/// alpha and beta numbers, alpha not 0. gemm_plan tells; options.path demands or avoids it.
+/// alpha and beta numbers, alpha not 0. gemm_plan tells; options.path demands or avoids it. The
+/// last bits may then depend on the layout, the alignment and the number of threads
+/// (docs/accuracy.md).
 ///
 /// Any of a, b and c may be a \ref VariableBatch: matrices of different sizes, also of zero
 /// extents. A matrix C_i whose sizes do not agree with those of A_i and B_i, or exceed the maxima,

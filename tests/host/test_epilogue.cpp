@@ -30,8 +30,7 @@ struct ScaleByPlace {
 };
 
 template <class T>
-long double scaled_error(const GemmCase<T>& p, const HostBatch<T>& result,
-                         std::int64_t first = 0) {
+long double scaled_error(const GemmCase<T>& p, const HostBatch<T>& result, std::int64_t first = 0) {
   long double worst = 0;
   for_each_exact(p, [&](std::int64_t b, std::int64_t i, std::int64_t j, const Wide<T>& exact,
                         long double bound) {
@@ -47,9 +46,9 @@ class Epilogue : public ::testing::Test {};
 using EpilogueScalars = ::testing::Types<float, Kokkos::complex<double>, half>;
 TYPED_TEST_SUITE(Epilogue, EpilogueScalars, ScalarNames);
 
-constexpr Shape shapes[] = {{1, 1, 1},   {2, 2, 2},  {3, 4, 2},    {15, 3, 3},    {3, 15, 3},
-                            {8, 8, 8},   {9, 9, 0},  {17, 19, 23}, {40, 33, 300}, {64, 8, 8},
-                            {250, 7, 3}, {5, 250, 7}};
+constexpr Shape shapes[] = {{1, 1, 1},     {2, 2, 2},  {3, 4, 2},   {15, 3, 3},
+                            {3, 15, 3},    {8, 8, 8},  {9, 9, 0},   {17, 19, 23},
+                            {40, 33, 300}, {64, 8, 8}, {250, 7, 3}, {5, 250, 7}};
 
 TYPED_TEST(Epilogue, SeesEveryElementWithItsPlaceOnEveryPath) {
   using T = TypeParam;
@@ -104,8 +103,7 @@ TYPED_TEST(Epilogue, OfDifferentSizes) {
     exec.fence();
     const auto results = dc.get();
     for (std::size_t i = 0; i < products.size(); ++i)
-      EXPECT_LE(scaled_error(products[i], results[i], static_cast<std::int64_t>(i)),
-                gemm_limit<T>);
+      EXPECT_LE(scaled_error(products[i], results[i], static_cast<std::int64_t>(i)), gemm_limit<T>);
     EXPECT_TRUE(dc.guards_intact());
   }
 }
@@ -143,8 +141,7 @@ struct BiasAndConvert {
 
 BiasAndConvert with_bias(const GemmCase<half>& p, const std::vector<float>& bias) {
   const auto extent = [](std::int64_t x) { return static_cast<std::size_t>(x); };
-  return {upload(bias),
-          {"converted", extent(p.c.batch), extent(p.c.rows), extent(p.c.cols)}};
+  return {upload(bias), {"converted", extent(p.c.batch), extent(p.c.rows), extent(p.c.cols)}};
 }
 
 TEST(EpilogueOfViews, ReadsABiasAndWritesAnotherType) {
@@ -189,8 +186,9 @@ TEST(EpilogueOfViews, IsNotForTheVendorsLibrary) {
   options.path = GemmPath::vendor;
   const DeviceBatch<float> x(Layout::right, HostBatch<float>(1, 300, 300, 1));
   const DeviceBatch<float> c(Layout::right, 1, 300, 300);
-  EXPECT_NE(gemm_plan(Exec(), 1, x.right(), x.right(), 0, c.right(), {}, ScaleByPlace<float>()).path,
-            GemmPath::vendor);
+  EXPECT_NE(
+      gemm_plan(Exec(), 1, x.right(), x.right(), 0, c.right(), {}, ScaleByPlace<float>()).path,
+      GemmPath::vendor);
   try {
     gemm(Exec(), 1, x.right(), x.right(), 0, c.right(), options, ScaleByPlace<float>());
     FAIL() << "not refused";

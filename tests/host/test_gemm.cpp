@@ -202,7 +202,7 @@ TYPED_TEST(Gemm, RandomDrawsReachEveryPath) {
       w.b = Layout::repeated;
     }
     const auto plan = expect_case(p, w, worst);
-    if (plan) paths.see(plan->path);
+    if (plan && plan->league_size > 0) paths.see(plan->path);
     if (this->HasFailure()) FAIL() << "at draw " << draw << " of seed " << seed();
   }
   print_figure(scalar_name<T>() + std::string(": error / bound"), worst);

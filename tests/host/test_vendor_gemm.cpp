@@ -131,9 +131,10 @@ TYPED_TEST(VendorGemm, ObstaclesAreNamed) {
   options.path = GemmPath::vendor;
   const auto refused = [&](const char* why, const auto& alpha, const auto& a, const auto& b,
                            const auto& beta) {
-    const char* const expected = has_vendor<T>()      ? why
-                                 : is_converted<T> && has_vendor<float>() ? "takes no 16-bit scalars"
-                                                      : "built without the vendor's library";
+    const char* const expected = has_vendor<T>() ? why
+                                 : is_converted<T> && has_vendor<float>()
+                                     ? "takes no 16-bit scalars"
+                                     : "built without the vendor's library";
     try {
       gemm(Exec(), alpha, a, b, beta, c.right(), options);
       ADD_FAILURE() << "not refused: " << expected;

@@ -167,7 +167,7 @@ private:
       if constexpr (has_epilogue<Epilogue>) {
         const int i = item.row + r * m_row_step, j = item.col + s * m_col_step;
         if (i < rows && j < cols)
-          return finished(m_epilogue, value, matrix, std::int64_t(row) + i, std::int64_t(col) + j);
+          return finished(m_epilogue, value, matrix, std::int64_t(row + i), std::int64_t(col + j));
       }
       return value;
     };
