@@ -28,6 +28,7 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.lane_scratch_bytes = std::min(lane_scratch_bytes, limits.scratch_bytes);
   limits.group_shapes = group_shapes;
   limits.group_preferred = true;
+  limits.block_preferred = true;
   limits.group_lanes = group_lanes;
   limits.group_scratch_bytes = std::min(group_scratch_bytes, limits.scratch_bytes);
   limits.block_shapes = block_shapes;
