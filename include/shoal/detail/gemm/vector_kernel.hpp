@@ -607,21 +607,23 @@ private:
       store(c + (v + 1 == Vectors ? last : v * lane_width<V>), x[v]);
   }
 
-  /// The epilogue of a vector that begins `offset` columns after a place.
+  /// The epilogue of a vector that begins `offset` columns after a place. By an array, which the
+  /// compiler may keep in the vector.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void finish_vector(V& x, const Place& start, int offset) const {
-    SHOAL_UNROLL
+    R y[lane_width<V>];
+    store(y, x);
     for (int e = 0; e < lane_width<V>; e += parts) {
       const std::int64_t col = start.col + offset + e / parts;
       if constexpr (is_complex_v<T>) {
-        const T y =
-            finish_entry(T(get_slot(x, e), get_slot(x, e + 1)), start.matrix, start.row, col);
-        set_slot(x, e, y.real());
-        set_slot(x, e + 1, y.imag());
+        const T z = finish_entry(T(y[e], y[e + 1]), start.matrix, start.row, col);
+        y[e] = z.real();
+        y[e + 1] = z.imag();
       } else {
-        set_slot(x, e, finish_entry(get_slot(x, e), start.matrix, start.row, col));
+        y[e] = finish_entry(y[e], start.matrix, start.row, col);
       }
     }
+    x = load<V>(y);
   }
 
   /// The complex numbers of a vector times a factor.
