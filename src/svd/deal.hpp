@@ -35,6 +35,14 @@ KOKKOS_FUNCTION int first_dealt_value(int rank) {
   return first;
 }
 
+/// The first lane that value `i` is left to, for a power of two of values.
+template <int Count, int Lanes>
+KOKKOS_FUNCTION constexpr int first_holder(int i) {
+  static_assert((Count & (Count - 1)) == 0);
+  constexpr int held = dealt_values<Count, Lanes>(), holders = Count / held;
+  return i / held * (Lanes / holders);
+}
+
 /// Whether lane `rank` is the first of those that the same values are left to.
 template <int Count, int Lanes>
 KOKKOS_FUNCTION bool is_first_holder(int rank) {

@@ -101,8 +101,8 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   const MatrixQueue queue(plan, memory);
   queue.reset(exec);
   if (plan.path == SvdPath::team)
-    return launch<0>("shoal::svd::team", exec, plan,
-                     TeamSvdKernel<Exec, T>(plan, batch, queue, memory));
+    return launch<backend_traits<Exec>::team_threads, backend_traits<Exec>::svd_teams>(
+        "shoal::svd::team", exec, plan, TeamSvdKernel<Exec, T>(plan, batch, queue, memory));
   if constexpr (backend_traits<Exec>::svd_vector_bytes > 0)
     if (plan.path == SvdPath::vector)
       return launch<0>("shoal::svd::vector", exec, plan,

@@ -3,6 +3,7 @@
 #define SHOAL_SRC_SVD_TEAM_KERNEL_HPP
 
 #include "src/svd/block_jacobi.hpp"
+#include "src/svd/group_lanes.hpp"
 #include "src/svd/matrix_queue.hpp"
 #include "src/svd/problem.hpp"
 
@@ -14,6 +15,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace shoal::detail {
 
@@ -26,7 +28,10 @@ template <class Exec, class T, int Width = 0, int Rows = 0>
 class TeamSvdKernel {
 public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Crew = team::detail::TeamCrew<Member>;
+  static constexpr int lanes = backend_traits<Exec>::block_lanes;
+  using Group = typename backend_traits<Exec>::template Group<lanes>;
+  using Crew = team::detail::TeamCrew<
+      Member, std::conditional_t<lanes == 1, team::detail::NoLanes, GroupLanes<Group>>>;
   using Svd = team::detail::Svd<T, Crew>;
 
   TeamSvdKernel(const SvdPlan& plan, const SvdBatch<T>& batch, const MatrixQueue& queue,
@@ -41,7 +46,7 @@ public:
       const SvdItem<T> x = m_batch.item(b);
       int info = svd_wrong_sizes;
       if (x.fits) info = decompose(member, x, b, scratch, workspace);
-      else m_batch.fill_with_nan(Crew{member}, b);
+      else m_batch.fill_with_nan(Crew(member), b);
       Kokkos::single(Kokkos::PerTeam(member), [&] { m_batch.store_info(b, info); });
       member.team_barrier();
     }
@@ -71,7 +76,7 @@ private:
     const auto size = team::detail::svd_work_size(
         x.a.rows, x.a.cols, sizeof(arithmetic_t<T>), sizeof(typename real_of<T>::type), x.left,
         team::detail::svd_built_columns<T>(x.a.cols, x.u.cols));
-    Svd svd({member}, x.rows(), x.cols(), x.left, team::detail::SvdWork(size, place));
+    Svd svd(Crew(member), x.rows(), x.cols(), x.left, team::detail::SvdWork(size, place));
     const auto run = [&](const auto&... jacobi) {
       return svd.decompose(
           x.a, x.u, [&](int k) -> auto& { return x.s(k, 0); }, x.vt, static_cast<int>(x.u.cols),
@@ -81,10 +86,8 @@ private:
     if constexpr (Width == 0) {
       return run();
     } else {
-      using Group =
-          typename backend_traits<Exec>::template Group<backend_traits<Exec>::block_lanes>;
       return run([&](const typename Svd::Problem& problem, int max_sweeps, bool& converged) {
-        return BlockJacobi<typename Svd::V, Crew, Group, Width, Rows>({member}, problem, own)
+        return BlockJacobi<typename Svd::V, Crew, Group, Width, Rows>(Crew(member), problem, own)
             .run(max_sweeps, converged);
       });
     }

@@ -21,11 +21,14 @@ namespace shoal::detail {
 ///  - group_shapes: the instances of the group SVD; group_lanes: the bound on the lanes of a team,
 ///    0: none; group_teams<T, Columns, Lanes>: teams whose registers are to fit at once;
 ///  - Group<Lanes>: the vector lanes of this thread, for code that all lanes of a warp go through
-///    together: lanes, rank(), register_bytes<T> (of L and J
-///    that a lane may hold), exchanged(x, distance): the x of lane rank ^ distance, any(b) of the
-///    group, any_of_warp(b), sync(): what the warp's lanes have written is seen by all of them
-///    after it;
-///  - block_shapes: the instances of block Jacobi; block_lanes: the vector lanes of its threads;
+///    together: lanes, rank(), register_bytes<T> (of L and J that a lane may hold),
+///    exchanged(x, distance): the x of lane rank ^ distance, from(x, lane): that of lane `lane`,
+///    any(b) of the group, any_of_warp(b), sync(): what the warp's lanes have written is seen by
+///    all of them after it;
+///  - block_shapes: the instances of block Jacobi; block_lanes: the vector lanes of the threads of
+///    team and block kernels;
+///  - team_threads: the bound on the lanes of a team of svd, 0: none; svd_teams: teams whose
+///    registers are to fit at once;
 ///  - tile_threads: the bound on the team size of the tile kernel, 0: none;
 ///  - svd_vector_bytes: size of the registers of the vector kernel of svd, 0: there is none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of

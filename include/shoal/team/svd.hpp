@@ -169,6 +169,7 @@ public:
   using I = integer_t<V>;
   using Matrix = Block<V, typename Crew::Offset>;
   using Problem = JacobiProblem<V, typename Crew::Offset>;
+  using Columns = typename Crew::Columns;
 
   KOKKOS_FUNCTION Svd(const Crew& crew, int m, int n, bool left_vectors, const SvdWork& work)
       : m_crew(crew), m_rows(m), m_cols(n), m_left(left_vectors),
@@ -255,10 +256,10 @@ private:
   template <class MatrixA>
   KOKKOS_FUNCTION R load(const MatrixA& a) {
     m_crew.for_columns(0, m_cols, [&](int j) {
-      const R bad = m_crew.template sum<R>(0, m_rows, [&](int i) {
+      const R bad = m_crew.template sum<R>(0, m_rows, [&](int i, R& sum) {
         const V x = to_lane<T>(a(i, j));
         m_a.set(i, j, x);
-        return poison(x);
+        sum += poison(x);
       });
       const I e = rescale(m_a, 0, m_rows, j);
       m_crew.once_a_column([&] {
@@ -268,8 +269,7 @@ private:
       });
     });
     m_crew.barrier();
-    const R not_finite =
-        m_crew.template sum_together<R>(0, m_cols, [&](int j) { return m_tau[j]; });
+    const R not_finite = m_crew.template sum<R>(0, m_cols, [&](int j, R& sum) { sum += m_tau[j]; });
     m_crew.barrier(); // m_tau is about to be written
     return not_finite;
   }
@@ -289,50 +289,40 @@ private:
 
   KOKKOS_FUNCTION R norm_of(const Matrix& x, int from, int to, int j) const {
     const V* const column = x.column(j);
-    return m_crew.template sum<R>(from, to, [&](int i) { return norm_squared(column[i]); });
+    return m_crew.template sum<R>(from, to, [&](int i, R& sum) { sum += norm_squared(column[i]); });
   }
 
-  KOKKOS_FUNCTION R norm_together(const Matrix& x, int from, int to, int j) const {
-    const V* const column = x.column(j);
-    return m_crew.template sum_together<R>(from, to,
-                                           [&](int i) { return norm_squared(column[i]); });
-  }
-
-  KOKKOS_FUNCTION void factor() {
-    const int m = m_rows, n = m_cols;
-    for (int k = 0; k < n; ++k) {
-      m_crew.for_columns(k, n, [&](int j) {
-        R norm = norm_of(m_a, k, m, j);
-        I e(0);
-        if (norm < R(lane::detail::rescale_below<V>)) {
-          e = rescale(m_a, k, m, j);
-          norm = norm_of(m_a, k, m, j);
-        }
-        if (m_scale[j] + e < I(lane::detail::least_exponent<V>)) norm = R(0);
-        m_crew.once_a_column([&] {
-          m_norm[j] = norm;
-          m_scale[j] += e;
-        });
-      });
-      m_crew.barrier();
-      pivot_column(k);
-      if (k + 1 < m) {
-        pivot_row(k);
-        reflect(k);
-      } else {
-        m_crew.once([&] {
-          m_row[k] = k;
-          m_tau[k] = R(0);
-        });
-        m_crew.barrier();
-      }
-      store_row(k);
-      m_crew.barrier();
+  /// The norm of rows [k, m) of column j of A, with its entries brought near 1 where they have
+  /// become small; 0 where they are negligible.
+  KOKKOS_FUNCTION void measure(int k, int j) const {
+    const I scale = m_scale[j];
+    R norm = norm_of(m_a, k, m_rows, j);
+    I e(0);
+    if (norm < R(lane::detail::rescale_below<V>)) {
+      e = rescale(m_a, k, m_rows, j);
+      norm = norm_of(m_a, k, m_rows, j);
     }
+    if (scale + e < I(lane::detail::least_exponent<V>)) norm = R(0);
+    m_crew.once_a_column([&] {
+      m_norm[j] = norm;
+      m_scale[j] = scale + e;
+    });
+  }
+
+  /// A = Q R by Householder reflections, with the column of largest norm and in it the row of
+  /// largest entry first, and L = R^H scaled by columns.
+  KOKKOS_FUNCTION void factor() {
+    m_crew.for_columns(0, m_cols, [&](int j) { measure(0, j); });
+    m_crew.barrier();
+    for (int k = 0; k < m_cols; ++k) {
+      pivot_column(k);
+      reflect(k);
+    }
+    m_crew.barrier();
   }
 
   KOKKOS_FUNCTION void pivot_column(int k) {
-    const int best = m_crew.template argmax_together<I>(
+    const int best = m_crew.template argmax<I>(
         k, m_cols, [&](int j) { return magnitude_key(m_norm[j], m_scale[j]); });
     m_crew.barrier(); // every thread has read the keys
     if (best == k) return;
@@ -346,58 +336,65 @@ private:
     m_crew.barrier();
   }
 
-  KOKKOS_FUNCTION void pivot_row(int k) {
-    const int best = m_crew.template argmax_together<R>(
-        k, m_rows, [&](int i) { return norm_squared(m_a.get(i, k)); });
-    m_crew.barrier();
-    if (best != k)
-      m_crew.for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(best, j)); });
-    m_crew.once([&] { m_row[k] = best; });
-    m_crew.barrier();
-  }
-
-  /// See lane::detail::PivotedQr::reflect.
+  /// Step k of the factorisation: H = I - tau v v^H, v the column without its upper part and beta
+  /// taken from its first entry; tau from the rounded v makes H orthogonal to rounding. The row of
+  /// the largest entry and row k change places on the way: the one is read instead of the other.
+  /// Row k of R goes to column k of L at once.
   KOKKOS_FUNCTION void reflect(int k) {
-    const V alpha = m_a.get(k, k);
+    const V* const x = m_a.column(k);
+    const int best =
+        m_crew.template argmax<R>(k, m_rows, [&](int i) { return norm_squared(x[i]); });
+    const V alpha = x[best], displaced = x[k];
     const R norm = m_norm[k];
-    const bool zero = norm == R(0);
-    const V beta = -(square_root(norm) * phase_of(alpha));
-    const V inverse = reciprocal(zero ? V(R(1)) : alpha - beta);
-    m_crew.barrier(); // every thread has read alpha
-    m_crew.for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, m_a.get(i, k) * inverse); });
-    m_crew.once([&] { m_a.set(k, k, beta); });
-    m_crew.barrier();
-    const R tau = zero ? R(0) : R(2) / (R(1) + norm_together(m_a, k + 1, m_rows, k));
-    m_crew.once([&] { m_tau[k] = tau; });
-    m_crew.for_columns(k + 1, m_cols, [&](int j) { reflect_column(m_a, k, j, tau); });
-    m_crew.barrier();
-  }
-
-  /// Column j of x := (I - tau v v^H) times it, v in column k of A.
-  template <class X>
-  KOKKOS_FUNCTION void reflect_column(const X& x, int k, int j, const R& tau) const {
-    const V* const v = m_a.column(k);
-    const auto y = x.column(j);
-    const V top = y[k];
-    V w = m_crew.template sum<V>(k + 1, m_rows,
-                                 [&](int i) { return conj_multiply_add(v[i], V(y[i]), V(R(0))); });
-    w = tau * (top + w);
-    m_crew.for_rows(k + 1, m_rows, [&](int i) { y[i] = multiply_add(v[i], -w, V(y[i])); });
-    m_crew.once_a_column([&] { y[k] = top - w; });
-  }
-
-  KOKKOS_FUNCTION void store_row(int k) {
-    const V diagonal = m_a.get(k, k);
-    const bool zero = m_norm[k] == R(0);
-    const I own = exponent(max_part(diagonal));
-    const I e = m_scale[k];
-    m_crew.for_all(0, m_cols, [&](int j) {
-      V x(R(0));
-      if (j == k) x = zero ? V(R(1)) : power_of_two<R>(-own) * conjugate(diagonal);
-      else if (j > k && !zero) x = power_of_two<R>(m_scale[j] - e - own) * conjugate(m_a.get(k, j));
-      m_l.set(j, k, x);
+    const bool zero = norm == R(0), reflects = !zero && k + 1 < m_rows;
+    const V beta = reflects ? V(-(square_root(norm) * phase_of(alpha))) : alpha;
+    const V first = alpha - beta;
+    const R tail = m_crew.template sum<R>(k, m_rows, [&](int i, R& sum) {
+      if (i != best) sum += norm_squared(x[i]);
     });
-    m_crew.once([&] { m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own; });
+    const R tau = reflects ? R(2) / (norm_squared(first) + tail) : R(0);
+    const I e = m_scale[k], own = exponent(max_part(beta));
+    const auto v = [&](int i) { return i == best ? displaced : x[i]; };
+    m_crew.for_all(0, k, [&](int j) { m_l.set(j, k, V(R(0))); });
+    m_crew.for_column_blocks(k + 1, m_cols, [&](const Columns& columns) {
+      V *y[Columns::most], top[Columns::most], below[Columns::most], w[Columns::most];
+      for_most<Columns::most>([&](int c) {
+        y[c] = m_a.column(columns.column(c));
+        top[c] = y[c][best];
+        below[c] = y[c][k];
+      });
+      const auto entry = [&](int c, int i) { return i == best ? below[c] : y[c][i]; };
+      m_crew.sums(k + 1, m_rows, columns, w,
+                  [&](int c, int i, V& sum) { sum = conj_multiply_add(v(i), entry(c, i), sum); });
+      for_most<Columns::most>([&](int c) { w[c] = tau * conj_multiply_add(first, top[c], w[c]); });
+      R norms[Columns::most];
+      m_crew.sums(k + 1, m_rows, columns, norms, [&](int c, int i, R& sum) {
+        const V z = multiply_add(v(i), -w[c], entry(c, i));
+        y[c][i] = z;
+        sum += norm_squared(z);
+      });
+      bool low = false;
+      for_each(columns, [&](int c) { low = low || norms[c] < R(lane::detail::rescale_below<V>); });
+      m_crew.once_a_column([&] {
+        for_each(columns, [&](int c) {
+          const int j = columns.column(c);
+          const V r = multiply_add(first, -w[c], top[c]);
+          m_l.set(j, k, zero ? V(R(0)) : power_of_two<R>(m_scale[j] - e - own) * conjugate(r));
+          m_norm[j] = m_scale[j] < I(lane::detail::least_exponent<V>) ? R(0) : norms[c];
+        });
+      });
+      if (low)
+        for (int c = 0; c < columns.count; ++c) measure(k + 1, columns.column(c));
+    });
+    m_crew.barrier(); // every thread has read column k
+    m_crew.once([&] {
+      m_a.set(best, k, displaced);
+      m_a.set(k, k, first);
+      m_row[k] = best;
+      m_tau[k] = tau;
+      m_l.set(k, k, zero ? V(R(1)) : power_of_two<R>(-own) * conjugate(beta));
+      m_exponent[k] = zero ? lane::detail::dependent_exponent<V>() : e + own;
+    });
   }
 
   /// One-sided Jacobi on L in round-robin order; see lane::detail::jacobi.
@@ -425,19 +422,20 @@ private:
     const I ep = m_exponent[p], eq = m_exponent[q];
     V *const x = m_l.column(p), *const y = m_l.column(q);
     const V apq = m_crew.template sum<V>(
-        0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+        0, m_cols, [&](int i, V& sum) { sum = conj_multiply_add(x[i], y[i], sum); });
     const R d = power_of_two<R>(eq - ep);
     if (!lane::detail::needs_rotation(app, aqq, apq, d, m_tolerance_squared)) return false;
     const lane::detail::Rotation<V> rotation(true, app, aqq, apq, d, power_of_two<R>(ep - eq));
     // The new norms are summed where the new columns are made: later pairs need the dot product
     // only.
-    const Complex<R> norms = m_crew.template sum<Complex<R>>(0, m_cols, [&](int i) {
-      V a = x[i], b = y[i];
-      rotation.turn_scaled(a, b);
-      x[i] = a;
-      y[i] = b;
-      return Complex<R>(norm_squared(a), norm_squared(b));
-    });
+    const Complex<R> norms =
+        m_crew.template sum<Complex<R>>(0, m_cols, [&](int i, Complex<R>& sum) {
+          V a = x[i], b = y[i];
+          rotation.turn_scaled(a, b);
+          x[i] = a;
+          y[i] = b;
+          sum += Complex<R>(norm_squared(a), norm_squared(b));
+        });
     if (m_left) {
       V *const u = m_j.column(p), *const v = m_j.column(q);
       m_crew.for_rows(0, m_cols, [&](int i) {
@@ -456,19 +454,21 @@ private:
     return true;
   }
 
-  /// See lane::detail::reorthogonalise.
+  /// See lane::detail::reorthogonalise. The columns are brought to unit length later, by the
+  /// factors left in m_norm.
   KOKKOS_FUNCTION void reorthogonalise() const {
     for (int p = 0; p < m_cols; ++p) {
-      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_together(m_j, 0, m_cols, p));
-      m_crew.barrier(); // every thread has read the column
-      m_crew.for_all(0, m_cols, [&](int i) { m_j.set(i, p, length * m_j.get(i, p)); });
-      m_crew.barrier();
-      m_crew.for_columns(p + 1, m_cols, [&](int q) {
+      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_of(m_j, 0, m_cols, p));
+      m_crew.once([&] { m_norm[p] = length; });
+      m_crew.for_column_blocks(p + 1, m_cols, [&](const Columns& columns) {
+        V *y[Columns::most], dot[Columns::most];
+        for_most<Columns::most>([&](int c) { y[c] = m_j.column(columns.column(c)); });
         const V* const x = m_j.column(p);
-        V* const y = m_j.column(q);
-        const V dot = m_crew.template sum<V>(
-            0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
-        m_crew.for_rows(0, m_cols, [&](int i) { y[i] = multiply_add(x[i], -dot, y[i]); });
+        m_crew.sums(0, m_cols, columns, dot,
+                    [&](int c, int i, V& sum) { sum = conj_multiply_add(x[i], y[c][i], sum); });
+        for_most<Columns::most>([&](int c) { dot[c] = (length * length) * dot[c]; });
+        m_crew.for_entries(0, m_cols, columns,
+                           [&](int c, int i) { y[c][i] = multiply_add(x[i], -dot[c], y[c][i]); });
       });
       m_crew.barrier();
     }
@@ -488,29 +488,48 @@ private:
     m_crew.barrier();
   }
 
+  /// Columns of x, whose row k is zero in all of them, := the rows exchanged by P_k H_k times them,
+  /// v in column k of A.
+  template <class X>
+  KOKKOS_FUNCTION void reflect_back(const X& x, int k, const Columns& columns) const {
+    const V* const v = m_a.column(k);
+    const V first = v[k];
+    const R tau = m_tau[k];
+    const int row = m_row[k];
+    const auto y = [&](int c) { return x.column(columns.column(c)); };
+    V w[Columns::most];
+    m_crew.sums(k + 1, m_rows, columns, w,
+                [&](int c, int i, V& sum) { sum = conj_multiply_add(v[i], V(y(c)[i]), sum); });
+    for_most<Columns::most>([&](int c) { w[c] = -(tau * w[c]); });
+    m_crew.for_entries(k + 1, m_rows, columns, [&](int c, int i) {
+      const V z = multiply_add(v[i], w[c], V(y(c)[i]));
+      y(c)[i == row ? k : i] = z;
+      if (i == row) y(c)[i] = w[c] * first;
+    });
+    if (row == k)
+      m_crew.once_a_column([&] { for_each(columns, [&](int c) { y(c)[k] = w[c] * first; }); });
+  }
+
   /// Columns [n, u_cols) of U = Q: unit vectors through all reflectors. A still holds the
   /// reflectors.
   template <class MatrixU>
   KOKKOS_FUNCTION void complete_left_vectors(const MatrixU& u, int u_cols,
                                              const R& not_finite) const {
     const Output<MatrixU> out{u};
-    const auto build = [&](const auto& x, int c) {
-      m_crew.for_rows(0, m_rows, [&](int i) { x.set(i, c, V(R(i == c ? 1 : 0)) + V(not_finite)); });
-      for (int k = m_cols - 1; k >= 0; --k) {
-        reflect_column(x, k, c, m_tau[k]);
-        m_crew.once_a_column([&] {
-          const V t = x.get(k, c);
-          x.set(k, c, x.get(m_row[k], c));
-          x.set(m_row[k], c, t);
-        });
-      }
+    const auto build = [&](const auto& x, const Columns& columns) {
+      m_crew.for_entries(0, m_rows, columns, [&](int c, int i) {
+        x.set(i, columns.column(c), V(R(i == columns.column(c) ? 1 : 0)) + V(not_finite));
+      });
+      for (int k = m_cols - 1; k >= 0; --k) reflect_back(x, k, columns);
     };
-    m_crew.for_columns(m_cols, u_cols, [&](int c) {
+    m_crew.for_column_blocks(m_cols, u_cols, [&](const Columns& columns) {
       if constexpr (is_converted<T>) {
-        build(m_a, c);
-        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, c, m_a.get(i, c)); });
+        build(m_a, columns);
+        m_crew.for_entries(0, m_rows, columns, [&](int c, int i) {
+          out.set(i, columns.column(c), m_a.get(i, columns.column(c)));
+        });
       } else {
-        build(out, c);
+        build(out, columns);
       }
     });
     m_crew.barrier();
@@ -519,50 +538,64 @@ private:
   /// Overwrites A with the first n columns of Q.
   KOKKOS_FUNCTION void form_q() {
     for (int k = m_cols - 1; k >= 0; --k) {
-      const R tau = m_tau[k];
-      m_crew.for_columns(k + 1, m_cols, [&](int j) {
-        m_crew.once_a_column([&] { m_a.set(k, j, V(R(0))); });
-        reflect_column(m_a, k, j, tau);
+      m_crew.for_column_blocks(k + 1, m_cols,
+                               [&](const Columns& columns) { reflect_back(m_a, k, columns); });
+      m_crew.barrier(); // every thread has read the reflector, which now becomes a column of Q
+      m_crew.for_column_blocks(k, k + 1, [&](const Columns&) {
+        V* const y = m_a.column(k);
+        const R tau = m_tau[k];
+        const int row = m_row[k];
+        const V first = y[k], w = -(tau * conjugate(first)), diagonal = V(R(1)) + w * first;
+        m_crew.for_rows(k + 1, m_rows, [&](int i) {
+          const V z = w * y[i];
+          y[i == row ? k : i] = z;
+          if (i == row) y[i] = diagonal;
+        });
+        if (row == k) m_crew.once_a_column([&] { y[k] = diagonal; });
       });
-      m_crew.barrier();
-      m_crew.for_all(k + 1, m_rows, [&](int i) { m_a.set(i, k, -(tau * m_a.get(i, k))); });
-      m_crew.once([&] { m_a.set(k, k, V(R(1) - tau)); });
-      m_crew.barrier();
-      const int r = m_row[k];
-      if (r != k) {
-        m_crew.for_all(k, m_cols, [&](int j) { exchange(m_a.at(k, j), m_a.at(r, j)); });
-        m_crew.barrier();
-      }
     }
+    m_crew.barrier();
   }
 
-  /// U = Q J. With the sign rule the phase that each column was multiplied by is left in m_l's
-  /// columns.
+  /// U = Q J, with the columns of J brought to unit length. With the sign rule the phase that each
+  /// column was multiplied by is left in m_l's columns.
   template <class MatrixU>
   KOKKOS_FUNCTION void store_left_vectors(const MatrixU& u, int u_cols, bool fix_signs,
                                           const R& not_finite) {
     const Output<MatrixU> out{u};
     const int n = m_cols < u_cols ? m_cols : u_cols;
-    m_crew.for_columns(0, n, [&](int k) {
-      m_crew.for_rows(0, m_rows, [&](int i) {
-        V sum(not_finite);
-        const V* const j = m_j.column(k);
-        SHOAL_UNROLL_BY_4
-        for (int p = 0; p < m_cols; ++p) sum = multiply_add(m_a.get(i, p), j[p], sum);
-        out.set(i, k, sum);
+    m_crew.for_column_blocks(0, n, [&](const Columns& columns) {
+      const V* j[Columns::most];
+      R length[Columns::most];
+      for_most<Columns::most>([&](int c) {
+        j[c] = m_j.column(columns.column(c));
+        length[c] = m_norm[columns.column(c)];
       });
-      if (fix_signs) {
-        const int largest = m_crew.template argmax<R>(
-            0, m_rows, [&](int i) { return norm_squared(out.get(i, k)); });
-        const V phase = conjugate(phase_of(out.get(largest, k)));
-        const V left_phase = unit_length(phase, m_crew.template sum<R>(0, m_rows, [&](int i) {
-          return norm_squared(out.get(i, k));
-        }));
-        m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, k, left_phase * out.get(i, k)); });
-        m_crew.for_rows(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
-      }
+      m_crew.for_rows(0, m_rows, [&](int i) {
+        V sum[Columns::most];
+        for_most<Columns::most>([&](int c) { sum[c] = V(not_finite); });
+        SHOAL_UNROLL_BY_2
+        for (int p = 0; p < m_cols; ++p) {
+          const V q = m_a.get(i, p);
+          for_most<Columns::most>([&](int c) { sum[c] = multiply_add(q, j[c][p], sum[c]); });
+        }
+        for_each(columns, [&](int c) { out.set(i, columns.column(c), length[c] * sum[c]); });
+      });
+      if (!fix_signs) return;
+      for (int c = 0; c < columns.count; ++c) fix_left_signs(out, columns.column(c));
     });
     m_crew.barrier();
+  }
+  template <class Out>
+  KOKKOS_FUNCTION void fix_left_signs(const Out& out, int k) const {
+    const int largest =
+        m_crew.template argmax<R>(0, m_rows, [&](int i) { return norm_squared(out.get(i, k)); });
+    const V phase = conjugate(phase_of(out.get(largest, k)));
+    const R norm = m_crew.template sum<R>(
+        0, m_rows, [&](int i, R& sum) { sum += norm_squared(out.get(i, k)); });
+    const V left_phase = unit_length(phase, norm);
+    m_crew.for_rows(0, m_rows, [&](int i) { out.set(i, k, left_phase * out.get(i, k)); });
+    m_crew.for_rows(0, m_cols, [&](int i) { m_l.set(i, k, phase * m_l.get(i, k)); });
   }
 
   template <class MatrixVt>
@@ -589,7 +622,7 @@ private:
       for (int p = 0; p < q; ++p) {
         const V* const x = m_l.column(p);
         const V dot = m_crew.template sum<V>(
-            0, m_cols, [&](int i) { return conj_multiply_add(x[i], y[i], V(R(0))); });
+            0, m_cols, [&](int i, V& sum) { sum = conj_multiply_add(x[i], y[i], sum); });
         largest = maximum(largest, norm_squared(dot) / (m_norm[p] * m_norm[q]));
       }
       m_crew.once_a_column([&] { m_tau[q] = largest; }); // Q has been formed
@@ -721,7 +754,7 @@ KOKKOS_FUNCTION std::size_t svd_scratch_bytes(std::int64_t m, std::int64_t n,
 template <class Member, class MatrixA, class MatrixU, class VectorS, class MatrixVt>
 KOKKOS_FUNCTION int svd(const Member& member, const MatrixA& a, const MatrixU& u, const VectorS& s,
                         const MatrixVt& vt, void* scratch, const SvdOptions& options) {
-  return detail::decompose(detail::TeamCrew<Member>{member}, a, u, s, vt, scratch, options);
+  return detail::decompose(detail::TeamCrew<Member>(member), a, u, s, vt, scratch, options);
 }
 
 } // namespace shoal::team

@@ -35,6 +35,8 @@ struct backend_traits<Kokkos::Cuda> {
       2 * Columns * ((Columns + Lanes - 1) / Lanes) * sizeof(T), sizeof(T));
   static constexpr auto& block_shapes = cuda_tuning::block_shapes;
   static constexpr int block_lanes = cuda_tuning::vector_length;
+  static constexpr int team_threads = cuda_tuning::team_size * cuda_tuning::vector_length;
+  static constexpr int svd_teams = cuda_tuning::svd_teams;
   static constexpr int tile_threads = cuda_tuning::tile_team_size;
   static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;
@@ -62,6 +64,15 @@ struct backend_traits<Kokkos::Cuda> {
         KOKKOS_IF_ON_HOST((return x;))
       } else {
         return X(exchanged(x.re, distance), exchanged(x.im, distance));
+      }
+    }
+    template <class X>
+    KOKKOS_FUNCTION static X from(const X& x, [[maybe_unused]] int lane) {
+      if constexpr (std::is_arithmetic_v<X>) {
+        KOKKOS_IF_ON_DEVICE((return __shfl_sync(warp, x, lane, Lanes);))
+        KOKKOS_IF_ON_HOST((return x;))
+      } else {
+        return X(from(x.re, lane), from(x.im, lane));
       }
     }
     KOKKOS_FUNCTION static bool any_of_warp(bool x) {

@@ -60,6 +60,9 @@ inline constexpr BlockShape block_shapes[] = {
 inline constexpr int team_size = 8;
 inline constexpr int vector_length = 32;
 inline constexpr int teams_per_multiprocessor = 4;
+/// Teams of svd that are to fit on a multiprocessor: with the 150 registers that double takes by
+/// itself there would be one.
+inline constexpr int svd_teams = 2;
 /// The tile kernel of gemm: threads of a team and scratch, so that four teams fit on a
 /// multiprocessor.
 inline constexpr int tile_team_size = 256;

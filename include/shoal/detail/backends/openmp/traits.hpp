@@ -47,6 +47,8 @@ struct backend_traits<Kokkos::OpenMP> {
   };
   static constexpr auto& block_shapes = openmp_tuning::block_shapes;
   static constexpr int block_lanes = 1;
+  static constexpr int team_threads = 0;
+  static constexpr int svd_teams = 1;
   static constexpr int tile_threads = 0;
   static constexpr int svd_vector_bytes = openmp_tuning::vector_bytes;
   static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
