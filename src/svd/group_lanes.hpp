@@ -70,8 +70,8 @@ struct GroupLanes {
     return Group::from(best, 0); // lanes differ where keys are NaN
   }
   template <class V, class F>
-  KOKKOS_FUNCTION void sums(int begin, int end, const Columns& columns,
-                            V (&x)[Columns::most], const F& f) const {
+  KOKKOS_FUNCTION void sums(int begin, int end, const Columns& columns, V (&x)[Columns::most],
+                            const F& f) const {
     constexpr int count = Columns::most;
     V part[count];
     team::detail::for_most<count>([&](int c) { part[c] = V(real_t<V>(0)); });
@@ -83,8 +83,7 @@ struct GroupLanes {
     });
   }
   template <class F>
-  KOKKOS_FUNCTION void for_entries(int begin, int end, const Columns& columns,
-                                   const F& f) const {
+  KOKKOS_FUNCTION void for_entries(int begin, int end, const Columns& columns, const F& f) const {
     for_rows(begin, end, [&](int i) { for_each(columns, [&](int c) { f(c, i); }); });
   }
 
