@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sweeps the numbers by which plans choose kernels, and prints rows for backends/<b>/tuning.hpp.
+// Sweeps the numbers by which plans choose kernels, and prints rows for
+// detail/backends/<b>/tuning.hpp.
 #include "benchmarks/cases.hpp"
 #include "benchmarks/device.hpp"
 #include "benchmarks/measure.hpp"

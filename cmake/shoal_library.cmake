@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The target shoal: backend-neutral sources, and for each backend its instantiations, one file a scalar.
 set(SHOAL_PUBLIC_HEADERS
-  batch_view.hpp error.hpp gemm.hpp half.hpp kokkos_kernels.hpp options.hpp plan.hpp shoal.hpp svd.hpp types.hpp
-  detail/batch_ref.hpp detail/checks.hpp detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/pack.hpp
-  detail/scalar.hpp detail/unroll.hpp
+  batch_view.hpp error.hpp gemm.hpp gemm_epilogue.hpp half.hpp kokkos_kernels.hpp options.hpp plan.hpp shoal.hpp
+  svd.hpp types.hpp
+  detail/backend_traits.hpp detail/backends.hpp detail/batch_ref.hpp detail/blas_form.hpp detail/checks.hpp
+  detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/lane_tile.hpp detail/launch.hpp detail/pack.hpp
+  detail/panel.hpp detail/plan_support.hpp detail/scalar.hpp detail/unroll.hpp
+  detail/gemm/epilogue.hpp detail/gemm/problem.hpp detail/gemm/run_kernel.hpp detail/gemm/team_kernel.hpp
+  detail/gemm/tile_kernel.hpp detail/gemm/vector_kernel.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp
   team/crew.hpp team/gemm.hpp team/svd.hpp)
+foreach(backend IN LISTS SHOAL_BACKENDS)
+  list(APPEND SHOAL_PUBLIC_HEADERS
+    detail/backends/${backend}/traits.hpp detail/backends/${backend}/tuning.hpp)
+endforeach()
 list(TRANSFORM SHOAL_PUBLIC_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/shoal/)
 
 set(SHOAL_GENERATED_INCLUDE ${PROJECT_BINARY_DIR}/include)
@@ -34,6 +42,7 @@ foreach(backend IN LISTS SHOAL_BACKENDS)
   endforeach()
   target_sources(shoal PRIVATE ${sources})
   shoal_sources_are_device_code(${sources})
+  shoal_add_vendor(${backend})
   if(backend STREQUAL openmp)
     # Square roots in packs vectorise only without errno. Optimised also for debugging users: a kernel at
     # -O0 is thousands of times slower. At -O3 sanitizers make the compiler four times slower than at -O1.
@@ -49,6 +58,8 @@ shoal_sources_are_device_code(src/gemm/plan.cpp src/svd/plan.cpp)
 target_include_directories(shoal PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_features(shoal PUBLIC cxx_std_20)
 target_link_libraries(shoal PUBLIC Kokkos::kokkos)
+# Headers pass vectors by value, wider ones than the CPU is said to have: inlined, but GCC tells of the ABI.
+target_compile_options(shoal PUBLIC $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi>)
 shoal_compile_options(shoal)
 set_target_properties(shoal PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}

@@ -5,6 +5,8 @@ option(SHOAL_ENABLE_TOOLS "Build the program shoal" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_ENABLE_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_ENABLE_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_ENABLE_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
+option(SHOAL_ENABLE_CUBLAS "Hand large products on GPUs to cuBLAS, where it is found" ON)
+option(SHOAL_ENABLE_CBLAS "Hand large products on CPUs to OpenBLAS or another CBLAS, where one is found" ON)
 option(SHOAL_WERROR "Treat warnings as errors" OFF)
 set(SHOAL_HOST_ARCH "" CACHE STRING
     "Value of -march for the CPU code, such as x86-64-v3; empty: the compiler's default")

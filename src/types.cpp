@@ -27,6 +27,7 @@ const char* to_string(GemmPath path) {
   case GemmPath::team: return "team";
   case GemmPath::tile: return "tile";
   case GemmPath::vector: return "vector";
+  case GemmPath::vendor: return "vendor";
   }
   return "invalid";
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "backends/cuda/traits.hpp"
-
+#include <shoal/detail/backends/cuda/traits.hpp>
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/error.hpp>
 
@@ -38,6 +37,10 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.tile_preferred = true;
   limits.tile_team_size = tile_team_size;
   limits.tile_scratch_bytes = std::min(tile_scratch_bytes, limits.scratch_bytes);
+  limits.vendor.found = backend_traits<Kokkos::Cuda>::vendor_takes<double>;
+  limits.vendor.takes_16_bits = backend_traits<Kokkos::Cuda>::vendor_takes<half>;
+  limits.vendor.least_extent = vendor_least_extent;
+  limits.vendor.least_work = vendor_least_work;
   limits.teams_at_once =
       static_cast<std::int64_t>(device.multiProcessorCount) * teams_per_multiprocessor;
   return limits;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "backends/openmp/tuning.hpp"
-
+#include <shoal/detail/backends/openmp/traits.hpp>
 #include <shoal/detail/dispatch.hpp>
 
 #include <algorithm>
@@ -24,6 +23,12 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.vector_panel_bytes = openmp_tuning::vector_panel_bytes;
   limits.vector_staged_bytes = openmp_tuning::vector_staged_bytes;
   limits.vector_block = openmp_tuning::vector_block;
+  limits.vendor.found = backend_traits<Kokkos::OpenMP>::vendor_takes<double>;
+  limits.vendor.least_extent = openmp_tuning::vendor_least_extent;
+  limits.vendor.least_work = openmp_tuning::vendor_least_work;
+  limits.vendor.callers = exec.concurrency();
+  limits.vendor.block_step = openmp_tuning::vendor_block_step;
+  limits.vendor.block_overhead = openmp_tuning::vendor_block_overhead;
   limits.group_shapes = openmp_tuning::group_shapes;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.block_shapes = openmp_tuning::block_shapes;

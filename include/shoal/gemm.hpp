@@ -4,6 +4,7 @@
 
 #include <shoal/batch_view.hpp>
 #include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/blas_form.hpp>
 #include <shoal/detail/checks.hpp>
 #include <shoal/detail/coefficient.hpp>
 #include <shoal/detail/concepts.hpp>
@@ -51,35 +52,75 @@ constexpr void require_coefficient() {
   }
 }
 
-template <class Exec, class A, class B, class C>
-GemmPlan checked_gemm_plan(const Exec& exec, const BatchShape& alpha, const A& a, const B& b,
-                           const BatchShape& beta, const C& c, const GemmOptions& options) {
+/// Why a BLAS cannot be told of these products, null: it can.
+template <class T>
+const char* vendor_obstacle(const Coefficient<T>& alpha, const BatchRef<const T>& a,
+                            const BatchRef<const T>& b, const Coefficient<T>& beta,
+                            const BatchRef<T>& c, const GemmOptions& options) {
+  if (a.sizes_differ() || b.sizes_differ() || c.sizes_differ()) return "sizes differ";
+  if (a.pointers || b.pointers || c.pointers) return "matrices are given by pointers";
+  if (alpha.data || beta.data) return "alpha or beta is in memory";
+  // BLAS does not look at A and B then, and NaN in them would not spread.
+  if (alpha.value == arithmetic_t<T>(0)) return "alpha is 0";
+  const bool plain_a = options.op_a == Op::none, plain_b = options.op_b == Op::none;
+  const BatchRef<const T> left = plain_a ? a : a.transposed(), right = plain_b ? b : b.transposed();
+  if (left.cols == 0) return "k is 0";
+  const BlasForm form = blas_form(left, options.op_a == Op::conj_transpose, right,
+                                  options.op_b == Op::conj_transpose, c);
+  return form.possible() ? nullptr : "its layout is not BLAS's";
+}
+
+/// Throws where the arguments do not agree.
+template <class Exec, class Alpha, class A, class B, class Beta, class C>
+GemmShape checked_gemm_shape(const Alpha& alpha, const A& a, const B& b, const Beta& beta,
+                             const C& c, const GemmOptions& options) {
   require_gemm_arguments<Exec, A, B, C>();
+  using Scalar = scalar_of<C>;
+  require_coefficient<Exec, Scalar, Alpha>();
+  require_coefficient<Exec, Scalar, Beta>();
   const BatchShape sa = shape_of("A", batch_ref(a)), sb = shape_of("B", batch_ref(b)),
                    sc = shape_of("C", batch_ref(c));
-  check_gemm(alpha, sa, sb, beta, sc, options);
-  const std::int64_t k = options.op_a == Op::none ? sa.extent[2] : sa.extent[1];
-  const bool sizes_differ = sa.sizes_differ || sb.sizes_differ || sc.sizes_differ;
-  return plan_gemm({sc.extent[0], sc.extent[1], sc.extent[2], k, sizes_differ},
-                   scalar_size<scalar_of<C>>(), backend_limits(exec), options);
+  check_gemm(coefficient_shape("alpha", alpha), sa, sb, coefficient_shape("beta", beta), sc,
+             options);
+  GemmShape shape{sc.extent[0], sc.extent[1], sc.extent[2],
+                  options.op_a == Op::none ? sa.extent[2] : sa.extent[1]};
+  shape.sizes_differ = sa.sizes_differ || sb.sizes_differ || sc.sizes_differ;
+  shape.vendor_obstacle =
+      vendor_obstacle<Scalar>(coefficient<Scalar>(alpha), batch_ref(a), batch_ref(b),
+                              coefficient<Scalar>(beta), batch_ref(c), options);
+  return shape;
+}
+
+template <class Exec, class Alpha, class A, class B, class Beta, class C>
+GemmPlan checked_gemm_plan(const Exec& exec, const Alpha& alpha, const A& a, const B& b,
+                           const Beta& beta, const C& c, const GemmOptions& options) {
+  const GemmShape shape = checked_gemm_shape<Exec>(alpha, a, b, beta, c, options);
+  return plan_gemm(shape, scalar_size<scalar_of<C>>(), backend_limits(exec), options);
 }
 
 } // namespace detail
 
 /// How \ref gemm with these arguments will run. Throws as \ref gemm does.
+template <class Exec, class Alpha, class A, class B, class Beta, class C>
+  requires detail::is_batch<C>
+GemmPlan gemm_plan(const Exec& exec, const Alpha& alpha, const A& a, const B& b, const Beta& beta,
+                   const C& c, const GemmOptions& options = {}) {
+  return detail::checked_gemm_plan(exec, alpha, a, b, beta, c, options);
+}
+
+/// The same where alpha is 1 and beta 0.
 template <class Exec, class A, class B, class C>
 GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
                    const GemmOptions& options = {}) {
-  return detail::checked_gemm_plan(exec, detail::coefficient_shape("alpha", 0), a, b,
-                                   detail::coefficient_shape("beta", 0), c, options);
+  return detail::checked_gemm_plan(exec, 1, a, b, 0, c, options);
 }
 
 /// C_i := alpha op(A_i) op(B_i) + beta C_i for every matrix i of the batch.
 ///
 /// \param[in] exec     the execution space instance that the work is queued on
-/// \param[in] alpha    factor of the product: a number; or a view of rank 0 or 1, which is read
-/// when
-///                     the work runs: one number for all matrices, or one for each
+/// \param[in] alpha    factor of the product: a number; or a view of rank 0 or 1, read when the
+/// work
+///                     runs: one number for all matrices, or one for each
 /// \param[in] a        (batch, m, k), or (batch, k, m) where op_a transposes
 /// \param[in] b        (batch, k, n), or (batch, n, k) where op_b transposes
 /// \param[in] beta     factor of C, as alpha; where it is 0 C is not read, so that NaN in it does
@@ -93,6 +134,12 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// 16-bit types alpha and beta are float, sums are float, and C is rounded once. Zero extents are
 /// fine: k = 0 gives C := beta C.
 ///
+/// Large products (\ref GemmPath::vendor) are handed to cuBLAS or a CBLAS where shoal was built
+/// with it and it can be told of them: a, b and c row-major or column-major, with any padding;
+/// alpha and beta numbers, alpha not 0. gemm_plan tells; options.path demands or avoids it. The
+/// last bits may then depend on the layout, the alignment and the number of threads
+/// (docs/accuracy.md).
+///
 /// Any of a, b and c may be a \ref VariableBatch: matrices of different sizes, also of zero
 /// extents. A matrix C_i whose sizes do not agree with those of A_i and B_i, or exceed the maxima,
 /// is filled with NaN and its neighbours are right.
@@ -103,7 +150,8 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// *Errors* throws shoal::invalid_argument, before anything is written, when extents disagree, data
 /// are null, C overlaps an operand or repeats an element, or the named path cannot take the shape.
 ///
-/// *Asynchrony* returns once the work is queued on exec; neither fences nor allocates.
+/// *Asynchrony* returns once the work is queued on exec; neither fences nor allocates, but for the
+/// vendor's library, which sets itself up at its first call on a stream.
 ///
 /// *Cost* 2 m n k operations a matrix; device memory is read and written once for m, n, k up to
 /// what scratch holds.
@@ -112,11 +160,7 @@ void gemm(const Exec& exec, const Alpha& alpha, const A& a, const B& b, const Be
           const C& c, const GemmOptions& options = {}) {
   Kokkos::Profiling::ScopedRegion region("shoal::gemm");
   using Scalar = detail::scalar_of<C>;
-  detail::require_coefficient<Exec, Scalar, Alpha>();
-  detail::require_coefficient<Exec, Scalar, Beta>();
-  const GemmPlan plan =
-      detail::checked_gemm_plan(exec, detail::coefficient_shape("alpha", alpha), a, b,
-                                detail::coefficient_shape("beta", beta), c, options);
+  const GemmPlan plan = detail::checked_gemm_plan(exec, alpha, a, b, beta, c, options);
   detail::run_gemm<Exec, Scalar>(exec, plan, options, detail::coefficient<Scalar>(alpha),
                                  detail::batch_ref(a), detail::batch_ref(b),
                                  detail::coefficient<Scalar>(beta), detail::batch_ref(c));

@@ -4,6 +4,7 @@
 
 #include <shoal/batch_view.hpp>
 #include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/gemm/epilogue.hpp>
 #include <shoal/gemm.hpp>
 #include <shoal/half.hpp>
 #include <shoal/team/gemm.hpp>
@@ -125,8 +126,9 @@ struct SerialGemm {
   KOKKOS_FUNCTION static int invoke(const Scalar& alpha, const ViewA& a, const ViewB& b,
                                     const Scalar& beta, const ViewC& c) {
     using T = arithmetic_t<typename ViewC::non_const_value_type>;
-    const team::detail::TiledProduct<T, ViewA, ViewB, ViewC> product(
-        detail::op_of<ArgTransA>(), detail::op_of<ArgTransB>(), T(alpha), a, b, T(beta), c);
+    const shoal::detail::NoEpilogue none;
+    const team::detail::TiledProduct<T, ViewA, ViewB, ViewC, shoal::detail::NoEpilogue> product(
+        detail::op_of<ArgTransA>(), detail::op_of<ArgTransB>(), T(alpha), a, b, T(beta), c, none);
     for (int t = 0; t < product.tiles(); ++t) product(t);
     return 0;
   }

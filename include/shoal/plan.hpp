@@ -24,7 +24,7 @@ struct GemmPlan {
   int matrices_per_team = 0;    ///< the run of matrices a team stages at once
   /// Of the tile kernel: the edge of the part of C that a thread holds, and the extents of the
   /// blocks that a team stages at once. Of the vector kernel: the block of C that a team computes,
-  /// and the rows of B that it stages at once.
+  /// and the rows of B that it stages at once. Of the vendor's library: the block of C of a call.
   int tile = 0;
   int block_m = 0;
   int block_n = 0;
@@ -77,6 +77,21 @@ struct GroupShape {
   }
 };
 
+/// What a plan must know of the vendor's library for gemm.
+struct VendorLimits {
+  bool found = false;         ///< whether shoal was built with one
+  bool takes_16_bits = false; ///< whether it takes 16-bit scalars
+  /// It is preferred where m, n and k are at least `least_extent` and their product `least_work`.
+  std::int64_t least_extent = 0;
+  double least_work = 0;
+  /// Threads that call it at once, each for a block of C; 1: a call fills the device.
+  std::int64_t callers = 1;
+  /// The edges of blocks are multiples of this. What a block costs beside its products, in columns
+  /// of C for each of its rows and rows for each of its columns.
+  std::int64_t block_step = 1;
+  double block_overhead = 0;
+};
+
 /// An instance of block Jacobi: the columns of a block, the most threads of a team times their
 /// vector lanes, and the teams whose registers are to fit at once. Width 0: there is none.
 struct BlockInstance {
@@ -92,8 +107,8 @@ struct BlockShape {
   }
 };
 
-/// What a plan must know of a backend. Filled by backends/<b>/traits.hpp from the device and from
-/// tuning.hpp.
+/// What a plan must know of a backend. Filled by backends/<b>/backend.cpp from the device and from
+/// detail/backends/<b>/tuning.hpp.
 struct BackendLimits {
   int vector_bytes = 0;   ///< width of a lane's pack; 0: a lane is a thread with one number
   int bank_bytes = 0;     ///< tiles have an element of padding after this many bytes; 0: none
@@ -137,6 +152,7 @@ struct BackendLimits {
   std::size_t vector_panel_bytes = 0;
   std::size_t vector_staged_bytes = ~std::size_t(0);
   int vector_block = 0;
+  VendorLimits vendor;
 
   /// Matrices that a lane holds side by side.
   int lane_width(std::size_t real_size) const {
@@ -154,6 +170,8 @@ struct ScalarSize {
 struct GemmShape {
   std::int64_t batch, m, n, k; ///< the largest of each where sizes differ
   bool sizes_differ = false;
+  /// Why the vendor's library cannot be told of the product, null: it can.
+  const char* vendor_obstacle = nullptr;
 };
 struct SvdShape {
   std::int64_t batch, m, n; ///< of A as given; the largest m and n where sizes differ

@@ -3,7 +3,8 @@
 #define SHOAL_SHOAL_HPP
 
 /// \file
-/// Everything: the host calls, and the primitives for use inside kernels.
+/// Everything: the host calls, and the primitives for use inside kernels; but gemm_epilogue.hpp and
+/// kokkos_kernels.hpp, which are included where they are used.
 #include <shoal/batch_view.hpp>
 #include <shoal/error.hpp>
 #include <shoal/gemm.hpp>

@@ -27,6 +27,7 @@ enum class GemmPath {
   tile,      ///< blocks of one or many matrices a team, staged through scratch: every shape of one
              ///< size
   vector,    ///< CPUs: one matrix a thread at a time, C in vector registers: every shape
+  vendor,    ///< cuBLAS or a CBLAS, where shoal was built with it: what those can be told of
 };
 
 /// The kernel that a decomposition runs on; see \ref GemmPath.

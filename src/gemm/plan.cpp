@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "src/gemm/problem.hpp"
-#include "src/panel.hpp"
-#include "src/plan_support.hpp"
-
+#include <shoal/detail/gemm/problem.hpp>
+#include <shoal/detail/panel.hpp>
+#include <shoal/detail/plan_support.hpp>
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
 
@@ -40,6 +39,9 @@ std::size_t tile_scratch(const GemmPlan& plan, std::int64_t k, ScalarSize scalar
   // A result that does not fit is written from registers.
   return result <= limits.tile_scratch_bytes ? std::max(bytes, result) : bytes;
 }
+
+/// A league is an int.
+constexpr std::int64_t most_teams = std::numeric_limits<int>::max() / 2;
 
 constexpr int tile_sizes[] = {2, 3, 4, 5, 6, 8};
 constexpr int largest_complex_tile = 5;
@@ -161,11 +163,57 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
   const auto by_bytes =
       static_cast<std::int64_t>(static_cast<double>(limits.vector_team_bytes) / bytes);
   const std::int64_t by_threads = divide_up(s.batch, limits.teams_at_once);
-  const std::int64_t most_groups =
-      std::max<std::int64_t>(1, std::numeric_limits<int>::max() / 2 / blocks);
+  const std::int64_t most_groups = std::max<std::int64_t>(1, most_teams / blocks);
   const std::int64_t by_league = divide_up(s.batch, most_groups);
   plan.matrices_per_team =
       static_cast<int>(std::max({std::int64_t(1), std::min(by_bytes, by_threads), by_league}));
+  plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
+}
+
+/// What stands against the vendor's library, null: nothing.
+const char* vendor_obstacle(const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
+  if (!limits.vendor.found) return "shoal was built without the vendor's library";
+  if (scalar.stored_bytes != scalar.bytes && !limits.vendor.takes_16_bits)
+    return "the vendor's library takes no 16-bit scalars";
+  return s.vendor_obstacle;
+}
+
+/// By the shape alone: a matrix has the same bits in any batch.
+bool vendor_preferred(const GemmShape& s, const BackendLimits& limits) {
+  return std::min({s.m, s.n, s.k}) >= limits.vendor.least_extent &&
+         static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) >=
+             limits.vendor.least_work;
+}
+
+/// Blocks of C for all callers, whatever the batch; on request also of products that are too small
+/// to be dealt out.
+void plan_vendor(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {
+  plan = {};
+  plan.path = GemmPath::vendor;
+  plan.team_size = 1;
+  std::int64_t block_m = s.m, block_n = s.n;
+  const std::int64_t callers = limits.vendor.callers;
+  if (vendor_preferred(s, limits)) {
+    const auto block = [&](std::int64_t x, std::int64_t parts) {
+      return divide_up(divide_up(x, parts), limits.vendor.block_step) * limits.vendor.block_step;
+    };
+    double least_cost = std::numeric_limits<double>::max();
+    for (std::int64_t parts = 1; parts <= callers; ++parts) {
+      const std::int64_t rows = std::min(s.m, block(s.m, parts)),
+                         cols = std::min(s.n, block(s.n, callers / parts));
+      const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
+      const double cost = r * c + limits.vendor.block_overhead * (r + c);
+      if (cost > least_cost) continue; // of equals the one with more cuts of the rows
+      least_cost = cost;
+      block_m = rows;
+      block_n = cols;
+    }
+  }
+  plan.block_m = static_cast<int>(block_m);
+  plan.block_n = static_cast<int>(block_n);
+  const std::int64_t blocks = divide_up(s.m, block_m) * divide_up(s.n, block_n);
+  plan.matrices_per_team =
+      static_cast<int>(std::max<std::int64_t>(1, divide_up(s.batch, most_teams / blocks)));
   plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
 }
 
@@ -178,8 +226,8 @@ void plan_team(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) 
       std::clamp<std::int64_t>(divide_up(tiles, limits.vector_length), 1, limits.team_size));
   // A league is an int: enough matrices a team that any batch fits, and no fewer than fill a few
   // tiles.
-  plan.matrices_per_team = static_cast<int>(std::max<std::int64_t>(
-      divide_up(s.batch, std::numeric_limits<int>::max() / 2), tiles < 4 ? 4 : 1));
+  plan.matrices_per_team =
+      static_cast<int>(std::max<std::int64_t>(divide_up(s.batch, most_teams), tiles < 4 ? 4 : 1));
   plan.league_size = divide_up(s.batch, plan.matrices_per_team);
 }
 
@@ -210,7 +258,15 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
     if (!limits.vector_preferred) refuse("the backend has no such kernel");
     plan_vector(plan, shape, scalar, limits);
     break;
+  case GemmPath::vendor:
+    if (const char* const why = vendor_obstacle(shape, scalar, limits)) refuse(why);
+    plan_vendor(plan, shape, limits);
+    break;
   case GemmPath::automatic:
+    if (!vendor_obstacle(shape, scalar, limits) && vendor_preferred(shape, limits)) {
+      plan_vendor(plan, shape, limits);
+      break;
+    }
     if (limits.vector_preferred) {
       plan_vector(plan, shape, scalar, limits);
       break;

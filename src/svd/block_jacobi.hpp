@@ -40,7 +40,7 @@ constexpr std::size_t block_jacobi_bytes(int width, std::size_t scalar_bytes,
 }
 
 /// \tparam Crew   the team: see team/crew.hpp
-/// \tparam Group  the vector lanes of a thread: see src/backend_traits.hpp
+/// \tparam Group  the vector lanes of a thread: see detail/backend_traits.hpp
 /// \tparam Width  columns of a block, a power of two from 2 on
 /// \tparam Rows   rows that a lane holds
 template <class V, class Crew, class Group, int Width, int Rows>

@@ -2,13 +2,13 @@
 #ifndef SHOAL_SRC_SVD_DISPATCH_HPP
 #define SHOAL_SRC_SVD_DISPATCH_HPP
 
-#include "src/launch.hpp"
 #include "src/svd/group_kernel.hpp"
 #include "src/svd/lane_kernel.hpp"
 #include "src/svd/team_kernel.hpp"
 #include "src/svd/vector_kernel.hpp"
 
 #include <shoal/detail/dispatch.hpp>
+#include <shoal/detail/launch.hpp>
 
 #include <cstddef>
 #include <iterator>

@@ -2,11 +2,11 @@
 #ifndef SHOAL_SRC_SVD_LANE_KERNEL_HPP
 #define SHOAL_SRC_SVD_LANE_KERNEL_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
 #include "src/svd/problem.hpp"
 
+#include <shoal/detail/backend_traits.hpp>
 #include <shoal/detail/dispatch.hpp>
+#include <shoal/detail/lane_tile.hpp>
 #include <shoal/lane/svd.hpp>
 
 #include <Kokkos_Core.hpp>

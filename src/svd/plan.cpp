@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "src/lane_tile.hpp"
-#include "src/plan_support.hpp"
 #include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_svd.hpp"
 #include "src/svd/matrix_queue.hpp"
 #include "src/svd/vector_svd.hpp"
 
+#include <shoal/detail/lane_tile.hpp>
+#include <shoal/detail/plan_support.hpp>
 #include <shoal/error.hpp>
 #include <shoal/plan.hpp>
 #include <shoal/team/svd.hpp>

@@ -2,14 +2,14 @@
 #ifndef SHOAL_SRC_SVD_TEAM_KERNEL_HPP
 #define SHOAL_SRC_SVD_TEAM_KERNEL_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
 #include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_lanes.hpp"
 #include "src/svd/matrix_queue.hpp"
 #include "src/svd/problem.hpp"
 
+#include <shoal/detail/backend_traits.hpp>
 #include <shoal/detail/dispatch.hpp>
+#include <shoal/detail/lane_tile.hpp>
 #include <shoal/team/svd.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -2,13 +2,13 @@
 #ifndef SHOAL_SRC_SVD_VECTOR_KERNEL_HPP
 #define SHOAL_SRC_SVD_VECTOR_KERNEL_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
 #include "src/svd/matrix_queue.hpp"
 #include "src/svd/problem.hpp"
 #include "src/svd/vector_svd.hpp"
 
+#include <shoal/detail/backend_traits.hpp>
 #include <shoal/detail/dispatch.hpp>
+#include <shoal/detail/lane_tile.hpp>
 #include <shoal/team/crew.hpp>
 
 #include <Kokkos_Core.hpp>

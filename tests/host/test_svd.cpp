@@ -129,7 +129,7 @@ TYPED_TEST(Svd, EachSideIsChosenByItselfOnEveryPath) {
   }
   figures.print(scalar_name<T>());
   paths.print(scalar_name<T>());
-  expect_every_path(paths);
+  expect_every_path<T>(paths);
 }
 
 TYPED_TEST(Svd, MixesLayouts) {
@@ -397,7 +397,7 @@ TYPED_TEST(Svd, RandomCasesMeetTheContract) {
   }
   figures.print(scalar_name<T>() + std::string(" random"));
   paths.print(scalar_name<T>());
-  expect_every_path(paths);
+  expect_every_path<T>(paths);
 }
 
 // --- what only 16-bit scalars do

@@ -169,7 +169,7 @@ TYPED_TEST(Details, AreThoseOfTheResultOnEveryPath) {
         }
       }
   }
-  expect_every_path(paths);
+  expect_every_path<T>(paths);
   print_figure(scalar_name<T>() + std::string(": off_norm / (2 u n^(1/4))"), off_norms);
 }
 

@@ -5,22 +5,34 @@
 #include "scalar.hpp"
 #include "settings.hpp"
 
+#include <shoal/config.hpp>
+
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
+#include <type_traits>
 
 namespace shoal::test {
 
+/// Whether there is a vendor's library for products of T: cuBLAS takes 16-bit scalars, CBLAS none.
+template <class T>
+bool has_vendor() {
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
+  return on_host ? SHOAL_ENABLE_CBLAS && !is_converted<T> : SHOAL_ENABLE_CUBLAS;
+}
+
 /// CPUs alone have the vector kernels.
-template <class Path>
+template <class T, class Path>
 bool runs_here(Path path) {
+  if constexpr (std::is_same_v<Path, GemmPath>)
+    if (path == GemmPath::vendor) return has_vendor<T>();
   return path != Path::vector || Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 }
 
-/// Every path that the execution space has was seen.
-template <class Path>
+/// Every path that the execution space has for T was seen.
+template <class T, class Path>
 void expect_every_path(const PathCount<Path>& paths) {
   for (const Path path : every_path<Path>()) {
-    if (path == Path::automatic || !runs_here(path)) continue;
+    if (path == Path::automatic || !runs_here<T>(path)) continue;
     EXPECT_GT(paths.count(path), 0) << shoal::to_string(path) << " never ran";
   }
 }

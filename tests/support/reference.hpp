@@ -32,11 +32,10 @@ struct GemmCase {
   std::int64_t k() const { return op_a == Op::none ? a.cols : a.rows; }
 };
 
-/// How far a product is from exact, in units of the contract's bound for each element,
-/// gamma_(k+2) (|alpha| |A| |B| + |beta| |C|), and for 16-bit types one rounding to them; the worst
-/// element. NaN where the result has one.
-template <class T>
-long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
+/// f(b, i, j, exact, bound) for every element of a product: its value, and the contract's bound for
+/// what is computed, gamma_(k+2) (|alpha| |A| |B| + |beta| |C|).
+template <class T, class F>
+void for_each_exact(const GemmCase<T>& p, const F& f) {
   const long double u = unit_roundoff<arithmetic_t<T>>;
   const auto terms = static_cast<long double>(p.k() + 2);
   const long double gamma = terms * u / (1 - terms * u);
@@ -47,7 +46,6 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
   };
   const Wide<T> alpha = widen(p.alpha), beta = widen(p.beta);
   const bool reads_c = !(p.beta == arithmetic_t<T>(0));
-  long double worst = 0;
   for (std::int64_t b = 0; b < p.c.batch; ++b)
     for (std::int64_t i = 0; i < p.c.rows; ++i)
       for (std::int64_t j = 0; j < p.c.cols; ++j) {
@@ -66,16 +64,31 @@ long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
           exact += beta * widen(p.c(b, i, j));
           bound += magnitude(beta) * magnitude(widen(p.c(b, i, j)));
         }
-        const long double error = magnitude(exact - widen(result(b, i, j)));
-        if (error == 0) continue;
-        long double limit = gamma * bound;
-        if constexpr (is_converted<T>) // of the computed number, which limit may be off
-          limit += unit_roundoff<T> * (magnitude(exact) + limit) +
-                   widen(std::numeric_limits<T>::denorm_min()) / 2;
-        const long double ratio = error / limit;
-        if (!(ratio <= worst)) worst = ratio;
-        if (worst != worst) return worst;
+        f(b, i, j, exact, gamma * bound);
       }
+}
+
+/// |result - exact| in units of `bound`, and for 16-bit types of one rounding to them too. NaN
+/// where the result is.
+template <class T>
+long double element_error(const T& result, const Wide<T>& exact, long double bound) {
+  const long double error = magnitude(exact - widen(result));
+  if (error == 0) return 0;
+  if constexpr (is_converted<T>) // of the computed number, which bound may be off
+    bound += unit_roundoff<T> * (magnitude(exact) + bound) +
+             widen(std::numeric_limits<T>::denorm_min()) / 2;
+  return error / bound;
+}
+
+/// How far a product is from exact; the worst element.
+template <class T>
+long double gemm_error(const GemmCase<T>& p, const HostBatch<T>& result) {
+  long double worst = 0;
+  for_each_exact(p, [&](std::int64_t b, std::int64_t i, std::int64_t j, const Wide<T>& exact,
+                        long double bound) {
+    const long double error = element_error(result(b, i, j), exact, bound);
+    if (!(error <= worst) && worst == worst) worst = error;
+  });
   return worst;
 }
 

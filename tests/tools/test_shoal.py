@@ -227,7 +227,7 @@ class ShoalTest(unittest.TestCase):
 
     def test_info(self):
         text = self.shoal("info").stdout
-        for word in ("shoal 0.", "backends:", "Kokkos:", "concurrency"):
+        for word in ("shoal 0.", "backends:", "Kokkos:", "concurrency", "large products:"):
             self.assertIn(word, text)
 
 

@@ -172,7 +172,8 @@ TEST(GemmPlan, NamedPathsAreTakenOrRefused) {
       } catch (const shoal::invalid_argument& e) {
         EXPECT_EQ(e.function(), "shoal::gemm");
         EXPECT_EQ(e.argument(), "options.path");
-        EXPECT_EQ(path, GemmPath::vector) << e.what(); // a GPU has no such kernel
+        // A GPU has no such kernel, and this one no vendor.
+        EXPECT_TRUE(path == GemmPath::vector || path == GemmPath::vendor) << e.what();
       }
     }
 }
@@ -188,7 +189,7 @@ TEST(GemmPlan, SizesThatDifferAreForKernelsThatTakeThem) {
         EXPECT_EQ(plan.path == GemmPath::vector, limits.vector_preferred && path != GemmPath::team);
       } catch (const shoal::invalid_argument& e) {
         EXPECT_EQ(e.argument(), "options.path");
-        EXPECT_TRUE(path == GemmPath::tile || path == GemmPath::vector) << e.what();
+        EXPECT_TRUE(path != GemmPath::automatic && path != GemmPath::team) << e.what();
       }
     }
 }
@@ -202,6 +203,86 @@ TEST(GemmPlan, TheVectorKernelIsForCpus) {
       EXPECT_EQ(plan_gemm({1000, n, n, n}, scalar, cpu(), options).path, GemmPath::vector);
       EXPECT_THROW(plan_gemm({1000, n, n, n}, scalar, gpu(), options), shoal::invalid_argument);
     }
+}
+
+BackendLimits with_vendor(BackendLimits limits) {
+  limits.vendor.found = true;
+  limits.vendor.least_extent = 16;
+  limits.vendor.least_work = 256. * 256 * 256;
+  return limits;
+}
+
+TEST(GemmPlan, TheVendorTakesLargeProductsThatItCanBeToldOf) {
+  for (const BackendLimits& without : {gpu(), cpu()}) {
+    const BackendLimits with = with_vendor(without);
+    const auto path = [](const GemmShape& shape, const BackendLimits& limits) {
+      return plan_gemm(shape, scalars[1], limits, {}).path;
+    };
+    for (const std::int64_t batch : {1, 1000}) {
+      EXPECT_EQ(path({batch, 256, 256, 256}, with), GemmPath::vendor);
+      EXPECT_EQ(path({batch, 16, 1024, 1024}, with), GemmPath::vendor);
+      EXPECT_NE(path({batch, 255, 256, 256}, with), GemmPath::vendor) << "too little work";
+      EXPECT_NE(path({batch, 15, 2048, 2048}, with), GemmPath::vendor) << "too thin";
+      EXPECT_NE(path({batch, 256, 256, 256}, without), GemmPath::vendor);
+      EXPECT_NE(path({batch, 256, 256, 256, false, "a reason"}, with), GemmPath::vendor);
+    }
+    // Of a named path the reason is told.
+    GemmOptions options;
+    options.path = GemmPath::vendor;
+    const auto refusal = [&](const GemmShape& shape, ScalarSize scalar,
+                             const BackendLimits& limits) -> std::string {
+      try {
+        plan_gemm(shape, scalar, limits, options);
+      } catch (const shoal::invalid_argument& e) {
+        EXPECT_EQ(e.argument(), "options.path");
+        return e.what();
+      }
+      return "";
+    };
+    const auto contains = [](const std::string& text, const char* part) {
+      return text.find(part) != std::string::npos;
+    };
+    EXPECT_EQ(refusal({1, 2, 2, 2}, scalars[0], with), "");
+    EXPECT_TRUE(contains(refusal({1, 2, 2, 2}, scalars[0], without), "built without"));
+    EXPECT_TRUE(contains(refusal({1, 2, 2, 2, false, "a reason"}, scalars[0], with), "a reason"));
+    const ScalarSize& of_16_bits = scalars[4];
+    EXPECT_TRUE(contains(refusal({1, 2, 2, 2}, of_16_bits, with), "16-bit"));
+    BackendLimits with_16_bits = with;
+    with_16_bits.vendor.takes_16_bits = true;
+    EXPECT_EQ(refusal({1, 2, 2, 2}, of_16_bits, with_16_bits), "");
+  }
+}
+
+/// A matrix has the same bits in any batch: its blocks may not depend on the batch.
+TEST(GemmPlan, TheVendorsBlocksCoverCWhateverTheBatch) {
+  GemmOptions options;
+  options.path = GemmPath::vendor;
+  for (const int callers : {1, 2, 3, 7, 64})
+    for (const std::int64_t m : {1, 3, 16, 250, 256, 1000, 5000})
+      for (const std::int64_t n : {1, 16, 100, 256, 999, 70000}) {
+        BackendLimits limits = with_vendor(cpu());
+        limits.vendor.callers = callers;
+        limits.vendor.block_step = 8;
+        limits.vendor.block_overhead = 42;
+        const GemmPlan one = plan_gemm({1, m, n, 256}, scalars[1], limits, options);
+        const std::int64_t blocks =
+            ((m + one.block_m - 1) / one.block_m) * ((n + one.block_n - 1) / one.block_n);
+        SCOPED_TRACE(::testing::Message() << one << " for " << m << " x " << n);
+        EXPECT_EQ(one.league_size, blocks);
+        EXPECT_LE(blocks, std::max(1, callers));
+        EXPECT_TRUE(one.block_m == m || one.block_m % 8 == 0);
+        EXPECT_TRUE(one.block_n == n || one.block_n % 8 == 0);
+        if (m == 1000 && n == 999) {
+          EXPECT_GT(2 * blocks, callers) << "callers without work";
+        }
+        for (const std::int64_t batch : {2, 1000, 100000000}) {
+          const GemmPlan many = plan_gemm({batch, m, n, 256}, scalars[1], limits, options);
+          EXPECT_EQ(many.block_m, one.block_m);
+          EXPECT_EQ(many.block_n, one.block_n);
+          EXPECT_GE(many.league_size / blocks * many.matrices_per_team, batch);
+          EXPECT_LE(many.league_size, std::numeric_limits<int>::max());
+        }
+      }
 }
 
 std::vector<SvdOptions> vector_choices() {

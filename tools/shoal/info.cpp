@@ -22,6 +22,10 @@ int info_command() {
 #endif
   std::printf("Kokkos:        %d.%d.%d\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
               KOKKOS_VERSION % 100);
+  std::printf("large products: %s\n", SHOAL_ENABLE_CUBLAS && SHOAL_ENABLE_CBLAS ? "cuBLAS, CBLAS"
+                                      : SHOAL_ENABLE_CUBLAS                     ? "cuBLAS"
+                                      : SHOAL_ENABLE_CBLAS                      ? "CBLAS"
+                                                                                : "own kernels");
   std::printf("LAPACK:        %s (for comparison in the demonstration)\n",
               lapack_available() ? "yes" : "no");
 #if defined(__VERSION__)

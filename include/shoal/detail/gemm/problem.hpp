@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_GEMM_PROBLEM_HPP
-#define SHOAL_SRC_GEMM_PROBLEM_HPP
+#ifndef SHOAL_DETAIL_GEMM_PROBLEM_HPP
+#define SHOAL_DETAIL_GEMM_PROBLEM_HPP
 
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/coefficient.hpp>
@@ -35,6 +35,11 @@ struct GemmProblem {
   bool sizes_differ() const { return a.sizes_differ() || b.sizes_differ() || c.sizes_differ(); }
   /// Whether coefficients are.
   bool coefficients_in_memory() const { return alpha.data || beta.data; }
+
+  /// The same product, of which C^T = B^T A^T is computed.
+  GemmProblem transposed() const {
+    return {b.transposed(), a.transposed(), c.transposed(), alpha, beta, conj_b, conj_a};
+  }
 
   /// The product of matrices i alone, with its sizes and coefficients.
   KOKKOS_FUNCTION GemmProblem one(std::int64_t i) const {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_GEMM_TILE_KERNEL_HPP
-#define SHOAL_SRC_GEMM_TILE_KERNEL_HPP
+#ifndef SHOAL_DETAIL_GEMM_TILE_KERNEL_HPP
+#define SHOAL_DETAIL_GEMM_TILE_KERNEL_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/gemm/problem.hpp"
-#include "src/lane_tile.hpp"
-#include "src/panel.hpp"
-#include "src/plan_support.hpp"
-
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/gemm/epilogue.hpp>
+#include <shoal/detail/gemm/problem.hpp>
+#include <shoal/detail/lane_tile.hpp>
+#include <shoal/detail/panel.hpp>
+#include <shoal/detail/plan_support.hpp>
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
 
@@ -28,7 +28,7 @@ namespace shoal::detail {
 /// Where the rows of A (columns of B) are neighbours in scratch a thread has Tile neighbours of
 /// them; where their entries along k are, it has every tile_rows-th (tile_cols-th): in both cases
 /// the threads of a warp read different banks.
-template <class Exec, class T, int Tile>
+template <class Exec, class T, int Tile, class Epilogue>
 class TileGemmKernel {
 public:
   using Traits = backend_traits<Exec>;
@@ -36,7 +36,7 @@ public:
   using Product = arithmetic_t<T>; ///< of the panel of C: nothing is rounded before it is C
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  TileGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
+  TileGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem, const Epilogue& epilogue)
       : m_c_ref(problem.c), m_alpha(problem.alpha), m_beta(problem.beta), m_conj_a(problem.conj_a),
         m_conj_b(problem.conj_b),
         m_a(problem.a, plan.block_m, plan.block_k, plan.matrices_per_team),
@@ -45,7 +45,7 @@ public:
         m_batch(problem.c.batch), m_m(static_cast<int>(problem.m())),
         m_n(static_cast<int>(problem.n())), m_k(static_cast<int>(problem.k())),
         m_matrices(plan.matrices_per_team), m_block_m(plan.block_m), m_block_n(plan.block_n),
-        m_block_k(plan.block_k), m_bytes(plan.scratch_bytes) {
+        m_block_k(plan.block_k), m_bytes(plan.scratch_bytes), m_epilogue(epilogue) {
     const auto parts = [](int x, int part) { return static_cast<int>(divide_up(x, part)); };
     const auto elements = [&](int rows, int cols) {
       return static_cast<int>(panel_elements(rows, cols, m_matrices, sizeof(T)));
@@ -103,6 +103,7 @@ private:
   bool m_stage_c, m_rows_along_k, m_cols_along_k, m_in_units, m_c_rows_in_units;
   bool m_strided;        ///< no operand's entries are neighbours for sure
   bool m_matrices_minor; ///< threads side by side work on neighbouring matrices, not tiles
+  Epilogue m_epilogue;
 
   /// What a thread computes: entries (row + r * m_row_step, col + c * m_col_step) of the block of
   /// one matrix.
@@ -161,27 +162,41 @@ private:
     const std::int64_t matrix = first + (item.active ? item.matrix : 0);
     const V alpha = broadcast<V>(m_alpha.of(matrix)), beta = broadcast<V>(m_beta.of(matrix));
     const bool reads_c = !is_zero(beta);
+    // What is stored of entry [r][s] of a thread, whose product with alpha and sum with C this is.
+    const auto stored = [&](const Product& value, int r, int s) {
+      if constexpr (has_epilogue<Epilogue>) {
+        const int i = item.row + r * m_row_step, j = item.col + s * m_col_step;
+        if (i < rows && j < cols)
+          return finished(m_epilogue, value, matrix, std::int64_t(row + i), std::int64_t(col + j));
+      }
+      return value;
+    };
     // The threads that store a panel do not know whose entries they have: betas of matrices are
-    // applied here.
-    if (m_stage_c && !m_beta.differs()) {
+    // applied here, and so is a beta that an epilogue comes after.
+    if (m_stage_c && !m_beta.differs() && !(has_epilogue<Epilogue> && reads_c)) {
       Product* const products = reinterpret_cast<Product*>(scratch);
-      if (item.active) keep(item, products, rows, cols, alpha, sum);
+      if (item.active)
+        keep(item, products, rows, cols,
+             [&](int r, int s) { return stored(get_slot(alpha * sum[r][s], 0), r, s); });
       member.team_barrier();
       m_c.store(member, products, {first, count, row, rows, col, cols}, reads_c,
-                [&](const Product& product, const T& old) { return combine(product, beta, old); });
+                [&](const Product& product, const T& old) {
+                  return static_cast<T>(updated(product, beta, old));
+                });
     } else if (item.active) {
       const MatrixRef<T> c = m_c_ref.matrix(matrix);
       each_entry(item, rows, cols, [&](int r, int s, int i, int j) {
         T& entry = c(row + i, col + j);
         const Product product = get_slot(alpha * sum[r][s], 0);
-        entry = reads_c ? combine(product, beta, entry) : static_cast<T>(product);
+        entry = static_cast<T>(stored(reads_c ? updated(product, beta, entry) : product, r, s));
       });
     }
   }
 
-  /// Writes a thread's part of alpha A B to the panel of C.
-  KOKKOS_FUNCTION void keep(const Item& item, Product* scratch, int rows, int cols, const V& alpha,
-                            const V (&sum)[Tile][Tile]) const {
+  /// Writes a thread's part of alpha A B, value(r, s), to the panel of C.
+  template <class Value>
+  KOKKOS_FUNCTION void keep(const Item& item, Product* scratch, int rows, int cols,
+                            const Value& value) const {
     Product* const c = scratch + item.matrix * m_c.matrix_stride() + item.row * m_c.row_stride() +
                        item.col * m_c.col_stride();
     const int row_step = m_row_step * m_c.row_stride(), col_step = m_col_step * m_c.col_stride();
@@ -194,7 +209,7 @@ private:
         for (int s = 0; s < Tile; s += width) {
           Aligned<Product, width> values;
           SHOAL_UNROLL
-          for (int x = 0; x < width; ++x) values.x[x] = get_slot(alpha * sum[r][s + x], 0);
+          for (int x = 0; x < width; ++x) values.x[x] = value(r, s + x);
           if (item.row + r * m_row_step < rows && item.col + s < cols)
             *reinterpret_cast<Aligned<Product, width>*>(c + r * row_step + s) = values;
         }
@@ -208,7 +223,7 @@ private:
         for (int r = 0; r < Tile; r += width) {
           Aligned<Product, width> values;
           SHOAL_UNROLL
-          for (int x = 0; x < width; ++x) values.x[x] = get_slot(alpha * sum[r + x][s], 0);
+          for (int x = 0; x < width; ++x) values.x[x] = value(r + x, s);
           if (item.row + r < rows && item.col + s * m_col_step < cols)
             *reinterpret_cast<Aligned<Product, width>*>(c + s * col_step + r) = values;
         }
@@ -220,13 +235,13 @@ private:
       SHOAL_UNROLL
       for (int s = 0; s < Tile; ++s)
         if (item.row + r * m_row_step < rows && item.col + s * m_col_step < cols)
-          c[r * row_step + s * col_step] = get_slot(alpha * sum[r][s], 0);
+          c[r * row_step + s * col_step] = value(r, s);
     }
   }
 
-  KOKKOS_FUNCTION static T combine(const Product& product, const V& beta, const T& old) {
-    return static_cast<T>(
-        get_slot(multiply_add(beta, broadcast<V>(old), broadcast<V>(product)), 0));
+  /// product + beta old
+  KOKKOS_FUNCTION static Product updated(const Product& product, const V& beta, const T& old) {
+    return get_slot(multiply_add(beta, broadcast<V>(old), broadcast<V>(product)), 0);
   }
 
   /// f(r, c, i, j) for the entries (i, j) of the block that a thread holds at [r][c].

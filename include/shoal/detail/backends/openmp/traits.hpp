@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_OPENMP_TRAITS_HPP
-#define SHOAL_BACKENDS_OPENMP_TRAITS_HPP
+#ifndef SHOAL_DETAIL_BACKENDS_OPENMP_TRAITS_HPP
+#define SHOAL_DETAIL_BACKENDS_OPENMP_TRAITS_HPP
 
-#include "backends/openmp/tuning.hpp"
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
+#include <shoal/config.hpp>
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/backends/openmp/tuning.hpp>
+#include <shoal/detail/lane_tile.hpp>
+#include <shoal/detail/scalar.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -51,6 +53,8 @@ struct backend_traits<Kokkos::OpenMP> {
   static constexpr int svd_vector_bytes = openmp_tuning::vector_bytes;
   static constexpr int gemm_vector_bytes = openmp_tuning::gemm_vector_bytes;
   static constexpr int gemm_registers = openmp_tuning::gemm_registers;
+  template <class T>
+  static constexpr bool vendor_takes = SHOAL_ENABLE_CBLAS && !is_converted<T>;
   template <class, int>
   static constexpr int tile_teams = 1;
 

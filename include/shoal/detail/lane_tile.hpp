@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_LANE_TILE_HPP
-#define SHOAL_SRC_LANE_TILE_HPP
+#ifndef SHOAL_DETAIL_LANE_TILE_HPP
+#define SHOAL_DETAIL_LANE_TILE_HPP
 
-#include "src/backend_traits.hpp"
-
+#include <shoal/detail/backend_traits.hpp>
 #include <shoal/detail/batch_ref.hpp>
 #include <shoal/detail/scalar.hpp>
 #include <shoal/lane/matrix.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_PLAN_SUPPORT_HPP
-#define SHOAL_SRC_PLAN_SUPPORT_HPP
+#ifndef SHOAL_DETAIL_PLAN_SUPPORT_HPP
+#define SHOAL_DETAIL_PLAN_SUPPORT_HPP
 
 #include <cstdint>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_CUDA_TUNING_HPP
-#define SHOAL_BACKENDS_CUDA_TUNING_HPP
+#ifndef SHOAL_DETAIL_BACKENDS_CUDA_TUNING_HPP
+#define SHOAL_DETAIL_BACKENDS_CUDA_TUNING_HPP
 
 #include <shoal/plan.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 /// \file
 /// The numbers that choose kernels on NVIDIA GPUs. Data only.
@@ -71,6 +72,13 @@ inline constexpr std::size_t tile_scratch_bytes = 46 * 1024;
 constexpr int tile_teams(std::size_t held_bytes) {
   return held_bytes <= 16 ? 4 : held_bytes <= 128 ? 3 : held_bytes <= 256 ? 2 : 1;
 }
+/// cuBLAS: from which m, n and k on it is preferred, and m n k. One call a product, so that its
+/// bits do not depend on the batch: a product must fill the device. (H200, TFLOP/s of float and
+/// double: cuBLAS 33 and 39 at 1000, one product; the tile kernel 18 and 7 at 128, many.)
+inline constexpr std::int64_t vendor_least_extent = 128;
+inline constexpr double vendor_least_work = 512. * 512 * 512;
+/// Its work space on a stream, which Nvidia recommends for Hopper.
+inline constexpr std::size_t vendor_workspace_bytes = 32u << 20;
 /// Kept free of the shared memory of a block for Kokkos' own use.
 inline constexpr std::size_t reserved_scratch_bytes = 2 * 1024;
 

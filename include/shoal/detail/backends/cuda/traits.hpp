@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_BACKENDS_CUDA_TRAITS_HPP
-#define SHOAL_BACKENDS_CUDA_TRAITS_HPP
+#ifndef SHOAL_DETAIL_BACKENDS_CUDA_TRAITS_HPP
+#define SHOAL_DETAIL_BACKENDS_CUDA_TRAITS_HPP
 
-#include "backends/cuda/tuning.hpp"
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
+#include <shoal/config.hpp>
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/backends/cuda/tuning.hpp>
+#include <shoal/detail/lane_tile.hpp>
+#include <shoal/detail/scalar.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -39,6 +41,8 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int svd_vector_bytes = 0;
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
+  template <class T>
+  static constexpr bool vendor_takes = SHOAL_ENABLE_CUBLAS;
   template <class T, int Tile>
   static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(arithmetic_t<T>));
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_LAUNCH_HPP
-#define SHOAL_SRC_LAUNCH_HPP
+#ifndef SHOAL_DETAIL_LAUNCH_HPP
+#define SHOAL_DETAIL_LAUNCH_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/lane_tile.hpp"
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/lane_tile.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>

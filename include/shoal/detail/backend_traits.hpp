@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_BACKEND_TRAITS_HPP
-#define SHOAL_SRC_BACKEND_TRAITS_HPP
+#ifndef SHOAL_DETAIL_BACKEND_TRAITS_HPP
+#define SHOAL_DETAIL_BACKEND_TRAITS_HPP
 
 namespace shoal::detail {
 
-/// What the kernels must know of a backend at compile time. Specialised in backends/<b>/traits.hpp
+/// What the kernels must know of a backend at compile time. Specialised in
+/// detail/backends/<b>/traits.hpp
 /// with
 ///  - lane_width<R>: matrices that a lane holds side by side, for the real type R;
-///  - LaneTile<T>: the type of src/lane_tile.hpp that stages for those lanes;
+///  - LaneTile<T>: the type of detail/lane_tile.hpp that stages for those lanes;
 ///  - register_columns: most columns of the lane SVD whose work space is in registers;
 ///  - constant_columns: most columns for which there is an instance of their number;
 ///  - lane_matrix_bytes: the largest n x n matrix for which there is such an instance;
@@ -32,6 +33,7 @@ namespace shoal::detail {
 ///  - svd_vector_bytes: size of the registers of the vector kernel of svd, 0: there is none;
 ///  - gemm_vector_bytes, gemm_registers: size and number of the registers of the vector kernel of
 ///  gemm, 0: there is no such kernel;
+///  - vendor_takes<T>: whether there is a vendor_gemm (src/gemm/vendor.hpp) for this scalar;
 ///  - copy_async(scratch, memory), commit_copies(), wait_for_copies(all_but_latest): copies
 ///    of 2, 4, 8 or 16 bytes to scratch that a thread starts and later waits for;
 ///  - allocate(exec, bytes), release(exec, pointer): the stream-ordered pool.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef SHOAL_SRC_GEMM_VECTOR_KERNEL_HPP
-#define SHOAL_SRC_GEMM_VECTOR_KERNEL_HPP
+#ifndef SHOAL_DETAIL_GEMM_VECTOR_KERNEL_HPP
+#define SHOAL_DETAIL_GEMM_VECTOR_KERNEL_HPP
 
-#include "src/backend_traits.hpp"
-#include "src/gemm/problem.hpp"
-#include "src/lane_tile.hpp"
-#include "src/panel.hpp"
-#include "src/plan_support.hpp"
-
+#include <shoal/detail/backend_traits.hpp>
+#include <shoal/detail/gemm/epilogue.hpp>
+#include <shoal/detail/gemm/problem.hpp>
+#include <shoal/detail/lane_tile.hpp>
+#include <shoal/detail/panel.hpp>
+#include <shoal/detail/plan_support.hpp>
 #include <shoal/detail/unroll.hpp>
 #include <shoal/plan.hpp>
 
@@ -40,24 +40,26 @@ namespace shoal::detail {
 ///
 /// 16-bit scalars are converted on the way in and out: scratch holds the part of A, B and C that is
 /// at hand, of as many matrices as fit, as the real numbers that all of the above is about.
-template <class Exec, class T>
+template <class Exec, class T, class Epilogue>
 class VectorGemmKernel {
 public:
   using R = number_t<T>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem)
-      : m_bytes(plan.scratch_bytes), m_per_team(plan.matrices_per_team), m_block_k(plan.block_k) {
+  /// \param first  the number of the first matrix, for the epilogue
+  VectorGemmKernel(const GemmPlan& plan, GemmProblem<T> problem, const Epilogue& epilogue,
+                   std::int64_t first = 0)
+      : m_bytes(plan.scratch_bytes), m_per_team(plan.matrices_per_team), m_block_k(plan.block_k),
+        m_epilogue(epilogue), m_first(first) {
     const auto parts = [](std::int64_t x, int part) {
       return static_cast<int>(divide_up(x, part));
     };
     m_row_blocks = parts(problem.m(), plan.block_m);
     m_col_blocks = parts(problem.n(), plan.block_n);
     const BatchRef<T>& c = problem.c;
-    const bool transposed = c.row_stride == 1 && (c.col_stride != 1 || c.cols < c.rows);
-    if (transposed) {
-      problem = {problem.b.transposed(), problem.a.transposed(), c.transposed(), problem.alpha,
-                 problem.beta,           problem.conj_b,         problem.conj_a};
+    m_transposed = c.row_stride == 1 && (c.col_stride != 1 || c.cols < c.rows);
+    if (m_transposed) {
+      problem = problem.transposed();
       std::swap(m_row_blocks, m_col_blocks);
     }
     m_a = problem.a;
@@ -146,9 +148,21 @@ private:
   bool m_reads_c, m_direct_b, m_direct_c;
   bool m_whole = false; ///< of converted matrices: each is one strip and one panel
   int m_at_once = 1;    ///< converted matrices in scratch
+  Epilogue m_epilogue;
+  std::int64_t m_first;
+  bool m_transposed;
 
   template <int Width>
   using Vector = lane_value_t<R, Width * parts>;
+
+  /// Whether tiles are finished: converted ones are when they leave scratch.
+  static constexpr bool finishes_tiles = has_epilogue<Epilogue> && !is_converted<T>;
+  /// Where a tile begins, for an epilogue.
+  struct Place {
+    std::int64_t matrix = 0;
+    int row = 0, col = 0;
+  };
+  struct NoPlace {};
 
   /// A tile's operands, strides in real numbers.
   struct Tile {
@@ -162,6 +176,7 @@ private:
     std::int64_t c_row, c_col;
     R* carried; ///< the sums of the panels before and after this one, null: there are none
     bool first, last_panel;
+    std::conditional_t<finishes_tiles, Place, NoPlace> place;
   };
 
   // --- the batch and its blocks -----------------------------------------------------------------
@@ -220,6 +235,7 @@ private:
     t.a = reinterpret_cast<const R*>(m_a.matrix_data(i));
     t.b = reinterpret_cast<const R*>(m_b.matrix_data(i));
     t.c = reinterpret_cast<R*>(m_c.matrix_data(i));
+    if constexpr (finishes_tiles) t.place.matrix = i;
     return t;
   }
 
@@ -234,6 +250,7 @@ private:
       const auto [vectors, col, last, cols] = strip_of<Width>(s);
       Tile strip = whole;
       strip.c += col * strip.c_col;
+      if constexpr (finishes_tiles) strip.place.col = col;
       strip.last = last * parts;
       if (m_direct_b) {
         strip.b += col * parts;
@@ -308,8 +325,25 @@ private:
         else multiply_strip<Width, true>(matrix_of(0), vectors, 0, rows);
         p += depth;
       } while (p < m_depth);
+      if constexpr (has_epilogue<Epilogue>) finish_block(c, c_range);
       transfer(c, m_c, c_range, narrow);
     }
+  }
+
+  /// The epilogue of an entry of C as the kernel sees it.
+  KOKKOS_FORCEINLINE_FUNCTION arithmetic_t<T> finish_entry(const arithmetic_t<T>& value,
+                                                           std::int64_t matrix, std::int64_t row,
+                                                           std::int64_t col) const {
+    return finished(m_epilogue, value, m_first + matrix, m_transposed ? col : row,
+                    m_transposed ? row : col);
+  }
+
+  /// That of a block of each of several matrices, one after another.
+  KOKKOS_FUNCTION void finish_block(R* c, const BlockRange& range) const {
+    for (int g = 0; g < range.count; ++g)
+      for (int i = 0; i < range.rows; ++i)
+        for (int j = 0; j < range.cols; ++j, ++c)
+          *c = finish_entry(*c, range.first + g, range.row + i, range.col + j);
   }
 
   /// move(number, entry) for the entries of a block of each of several matrices and for as many
@@ -393,6 +427,7 @@ private:
     Tile t = strip;
     t.a += row_begin * t.a_row;
     t.c += row_begin * t.c_row;
+    if constexpr (finishes_tiles) t.place.row = row_begin;
     with_vectors<Width>(vectors, [&]<int Vectors>() {
       const Rows rows = cut<Vectors>(row_end - row_begin);
       with_rows<Vectors, most_rows(Vectors)>(
@@ -405,6 +440,7 @@ private:
     const auto next = [&](int of_tile) {
       t.a += of_tile * t.a_row;
       t.c += of_tile * t.c_row;
+      if constexpr (finishes_tiles) t.place.row += of_tile;
       if (General && t.carried) t.carried += of_tile * parts * Vectors * Width * parts;
     };
     for (int i = rows.shorter; i < rows.tiles; ++i) {
@@ -511,10 +547,14 @@ private:
       return;
     }
     R* c = t.c;
+    auto place = t.place;
+    const auto put = [&](int r, R* row) {
+      if constexpr (finishes_tiles) place.row = t.place.row + r;
+      put_row<V, Vectors>(finish, row, last, &sum[r * parts], place);
+    };
     if (!General || m_direct_c) {
       SHOAL_UNROLL
-      for (int r = 0; r < Of; ++r)
-        put_row<V, Vectors>(finish, c + r * c_row, last, &sum[r * parts]);
+      for (int r = 0; r < Of; ++r) put(r, c + r * c_row);
       return;
     }
     const std::int64_t c_col = t.c_col;
@@ -524,7 +564,7 @@ private:
       R row[Vectors * numbers] = {};
       if (finish.reads_c)
         for (int j = 0; j < cols; ++j) row[j] = c[j / parts * c_col + j % parts];
-      put_row<V, Vectors>(finish, row, last, &sum[r * parts]);
+      put(r, row);
       for (int j = 0; j < cols; ++j) c[j / parts * c_col + j % parts] = row[j];
       c += c_row;
     }
@@ -532,9 +572,10 @@ private:
 
   /// One row of a tile of C from its sums. The last two vectors may overlap: all are read before
   /// any is written.
-  template <class V, int Vectors>
-  KOKKOS_FORCEINLINE_FUNCTION static void put_row(const Finish& finish, R* c, int last,
-                                                  const V (*sum)[Vectors]) {
+  template <class V, int Vectors, class Start>
+  KOKKOS_FORCEINLINE_FUNCTION void put_row(const Finish& finish, R* c, int last,
+                                           const V (*sum)[Vectors],
+                                           [[maybe_unused]] const Start& start) const {
     V x[Vectors];
     SHOAL_UNROLL
     for (int v = 0; v < Vectors; ++v) {
@@ -556,9 +597,33 @@ private:
         else x[v] = multiply_add(V(finish.beta.straight), old, x[v]);
       }
     }
+    if constexpr (finishes_tiles) {
+      SHOAL_UNROLL
+      for (int v = 0; v < Vectors; ++v)
+        finish_vector(x[v], start, (v + 1 == Vectors ? last : v * lane_width<V>) / parts);
+    }
     SHOAL_UNROLL
     for (int v = 0; v < Vectors; ++v)
       store(c + (v + 1 == Vectors ? last : v * lane_width<V>), x[v]);
+  }
+
+  /// The epilogue of a vector that begins `offset` columns after a place. By an array, which the
+  /// compiler may keep in the vector.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void finish_vector(V& x, const Place& start, int offset) const {
+    R y[lane_width<V>];
+    store(y, x);
+    for (int e = 0; e < lane_width<V>; e += parts) {
+      const std::int64_t col = start.col + offset + e / parts;
+      if constexpr (is_complex_v<T>) {
+        const T z = finish_entry(T(y[e], y[e + 1]), start.matrix, start.row, col);
+        y[e] = z.real();
+        y[e + 1] = z.imag();
+      } else {
+        y[e] = finish_entry(y[e], start.matrix, start.row, col);
+      }
+    }
+    x = load<V>(y);
   }
 
   /// The complex numbers of a vector times a factor.
@@ -580,13 +645,14 @@ private:
 /// The same where sizes differ or coefficients are in memory: each product is set up when its turn
 /// comes. A team takes the block of one number of every matrix of its share that has so many. A
 /// product whose sizes do not agree gives NaN.
-template <class Exec, class T>
+template <class Exec, class T, class Epilogue>
 class EachVectorGemmKernel {
 public:
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  EachVectorGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem)
-      : m_plan(plan), m_problem(problem) {
+  EachVectorGemmKernel(const GemmPlan& plan, const GemmProblem<T>& problem,
+                       const Epilogue& epilogue)
+      : m_plan(plan), m_problem(problem), m_epilogue(epilogue) {
     m_blocks = static_cast<int>(divide_up(problem.m(), plan.block_m) *
                                 divide_up(problem.n(), plan.block_n));
   }
@@ -603,7 +669,7 @@ public:
       if (!product.fits(m_problem)) {
         if (block == 0) fill_with_nan(product.c.matrix(0));
       } else if (product.m() > 0 && product.n() > 0) {
-        const VectorGemmKernel<Exec, T> kernel(m_plan, product);
+        const VectorGemmKernel<Exec, T, Epilogue> kernel(m_plan, product, m_epilogue, i);
         if (block < kernel.blocks()) kernel.multiply(block, scratch);
       }
     }
@@ -613,6 +679,7 @@ private:
   GemmPlan m_plan;
   GemmProblem<T> m_problem;
   int m_blocks;
+  Epilogue m_epilogue;
 
   KOKKOS_FUNCTION static void fill_with_nan(const MatrixRef<T>& c) {
     for (std::int64_t i = 0; i < c.rows; ++i)
