@@ -38,7 +38,6 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.tile_team_size = tile_team_size;
   limits.tile_scratch_bytes = std::min(tile_scratch_bytes, limits.scratch_bytes);
   limits.vendor.found = backend_traits<Kokkos::Cuda>::vendor_takes<double>;
-  limits.vendor.takes_16_bits = backend_traits<Kokkos::Cuda>::vendor_takes<half>;
   limits.vendor.least_extent = vendor_least_extent;
   limits.vendor.least_work = vendor_least_work;
   limits.teams_at_once =

@@ -100,8 +100,6 @@ template <class T>
 constexpr cudaDataType type_of = std::is_same_v<T, float>                    ? CUDA_R_32F
                                  : std::is_same_v<T, double>                 ? CUDA_R_64F
                                  : std::is_same_v<T, Kokkos::complex<float>> ? CUDA_C_32F
-                                 : std::is_same_v<T, half>                   ? CUDA_R_16F
-                                 : std::is_same_v<T, bfloat16>               ? CUDA_R_16BF
                                                                              : CUDA_C_64F;
 
 } // namespace
@@ -143,7 +141,5 @@ SHOAL_VENDOR_GEMM(float)
 SHOAL_VENDOR_GEMM(double)
 SHOAL_VENDOR_GEMM(Kokkos::complex<float>)
 SHOAL_VENDOR_GEMM(Kokkos::complex<double>)
-SHOAL_VENDOR_GEMM(half)
-SHOAL_VENDOR_GEMM(bfloat16)
 
 } // namespace shoal::detail

@@ -111,20 +111,33 @@ SvdRival<T> approximate(const Context& context) {
   rival.tolerance = "none (eigenvalues of A^H A)";
   rival.refusal = tall_only;
   rival.prepare = [context](const SvdShape& shape, const std::vector<SvdArrays<T>>& sets) {
-    const int m = shape.m, n = shape.n, batch = static_cast<int>(shape.batch);
+    const int m = shape.m, n = shape.n;
     const std::int64_t mn = std::int64_t(m) * n, nn = std::int64_t(n) * n;
-    int lwork = 0;
     const auto& x = sets.front();
-    check(Api<T>::approximate_size(context.handle.get(), mode(shape), n, m, n, cuda(x.a), m, mn,
-                                   x.s, n, cuda(x.u), m, mn, cuda(x.right), n, nn, &lwork, batch),
-          "gesvdaStridedBatched_bufferSize");
+    // It counts its work space in int and refuses batches whose own does not fit: then in parts.
+    std::int64_t part = shape.batch;
+    int lwork = 0;
+    const auto size = [&] {
+      return Api<T>::approximate_size(context.handle.get(), mode(shape), n, m, n, cuda(x.a), m, mn,
+                                      x.s, n, cuda(x.u), m, mn, cuda(x.right), n, nn, &lwork,
+                                      static_cast<int>(part));
+    };
+    cusolverStatus_t status = size();
+    while (status == CUSOLVER_STATUS_INVALID_VALUE && part > 1) {
+      part = (part + 1) / 2;
+      status = size();
+    }
+    check(status, "gesvdaStridedBatched_bufferSize");
     const auto work = device_memory<CudaScalar<T>>(static_cast<std::size_t>(lwork));
     return [=, &sets](int i) {
       const auto& y = sets[static_cast<std::size_t>(i)];
-      check(Api<T>::approximate(context.handle.get(), mode(shape), n, m, n, cuda(y.a), m, mn, y.s,
-                                n, cuda(y.u), m, mn, cuda(y.right), n, nn, work.get(), lwork,
-                                y.info, nullptr, batch), // null: no residuals, which is faster
-            "gesvdaStridedBatched");
+      for (std::int64_t from = 0; from < shape.batch; from += part)
+        check(Api<T>::approximate(context.handle.get(), mode(shape), n, m, n, cuda(y.a + from * mn),
+                                  m, mn, y.s + from * n, n, cuda(y.u + from * mn), m, mn,
+                                  cuda(y.right + from * nn), n, nn, work.get(), lwork,
+                                  y.info + from, nullptr, // null: no residuals, which is faster
+                                  static_cast<int>(std::min(part, shape.batch - from))),
+              "gesvdaStridedBatched");
     };
   };
   return rival;

@@ -79,8 +79,7 @@ struct GroupShape {
 
 /// What a plan must know of the vendor's library for gemm.
 struct VendorLimits {
-  bool found = false;         ///< whether shoal was built with one
-  bool takes_16_bits = false; ///< whether it takes 16-bit scalars
+  bool found = false; ///< whether shoal was built with one
   /// It is preferred where m, n and k are at least `least_extent` and their product `least_work`.
   std::int64_t least_extent = 0;
   double least_work = 0;

@@ -173,8 +173,7 @@ void plan_vector(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
 /// What stands against the vendor's library, null: nothing.
 const char* vendor_obstacle(const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
   if (!limits.vendor.found) return "shoal was built without the vendor's library";
-  if (scalar.stored_bytes != scalar.bytes && !limits.vendor.takes_16_bits)
-    return "the vendor's library takes no 16-bit scalars";
+  if (scalar.stored_bytes != scalar.bytes) return "the vendor's library takes no 16-bit scalars";
   return s.vendor_obstacle;
 }
 

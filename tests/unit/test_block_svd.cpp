@@ -97,8 +97,8 @@ Result<T> decompose(const HostBatch<T>& a, int warps, lane::SignRule signs, bool
       info = run();
     } else {
       info = run([&](const typename Svd::Problem& problem, int max_sweeps, bool& converged) {
-        return detail::BlockJacobi<typename Svd::V, WarpCrew, Group, Width, Rows>(
-                   crew, problem, own.front().bytes)
+        return detail::BlockJacobi<typename Svd::V, WarpCrew, Group, Width, Rows>(crew, problem,
+                                                                                  own.front().bytes)
             .run(max_sweeps, converged);
       });
     }

@@ -42,7 +42,7 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int gemm_vector_bytes = 0;
   static constexpr int gemm_registers = 0;
   template <class T>
-  static constexpr bool vendor_takes = SHOAL_ENABLE_CUBLAS;
+  static constexpr bool vendor_takes = SHOAL_ENABLE_CUBLAS && !is_converted<T>;
   template <class T, int Tile>
   static constexpr int tile_teams = cuda_tuning::tile_teams(Tile * Tile * sizeof(arithmetic_t<T>));
 
