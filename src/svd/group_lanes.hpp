@@ -32,6 +32,7 @@ struct GroupLanes {
     if (Group::rank() == 0) f();
     Group::sync();
   }
+  KOKKOS_FUNCTION void sync() const { Group::sync(); }
   template <class V, class F>
   KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {
     V total(real_t<V>(0));

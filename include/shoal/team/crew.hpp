@@ -18,6 +18,7 @@
 ///    f(i, sum) adds to a sum; outside,
 ///    every worker does the same by itself;
 ///  - for_all(begin, end, f): outside of for_columns, f(i), spread over everybody;
+///  - sync(): the lanes of a worker wait for each other, as they do after for_rows and in sums;
 ///  - once(f) outside and once_a_column(f) inside of for_columns;
 ///  - barrier(): all that the workers have written is seen by all of them after it.
 
@@ -122,6 +123,7 @@ struct NoLanes {
   KOKKOS_FUNCTION void once_a_column(const F& f) const {
     f();
   }
+  KOKKOS_FUNCTION void sync() const {}
   template <class V, class F>
   KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {
     return sum_in_chains<V>(begin, end, f);
@@ -172,6 +174,9 @@ public:
   template <class F>
   KOKKOS_FUNCTION void once_a_column(const F& f) const {
     Kokkos::single(Kokkos::PerThread(m_member), f);
+  }
+  KOKKOS_FUNCTION void sync() const {
+    once_a_column([] {});
   }
   template <class V, class F>
   KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {

@@ -480,6 +480,7 @@ private:
       const int largest =
           m_crew.template argmax<R>(0, m_cols, [&](int i) { return norm_squared(m_l.get(i, k)); });
       const V phase = conjugate(phase_of(m_l.get(largest, k)));
+      m_crew.sync(); // every lane has read the entry
       m_crew.for_rows(0, m_cols, [&](int i) {
         m_l.set(i, k, phase * m_l.get(i, k));
         if (m_left) m_j.set(i, k, phase * m_j.get(i, k));
@@ -546,12 +547,11 @@ private:
         const R tau = m_tau[k];
         const int row = m_row[k];
         const V first = y[k], w = -(tau * conjugate(first)), diagonal = V(R(1)) + w * first;
-        m_crew.for_rows(k + 1, m_rows, [&](int i) {
-          const V z = w * y[i];
-          y[i == row ? k : i] = z;
-          if (i == row) y[i] = diagonal;
+        m_crew.for_rows(k + 1, m_rows, [&](int i) { y[i] = w * y[i]; });
+        m_crew.once_a_column([&] {
+          if (row != k) y[k] = y[row];
+          y[row] = diagonal;
         });
-        if (row == k) m_crew.once_a_column([&] { y[k] = diagonal; });
       });
     }
     m_crew.barrier();
