@@ -454,11 +454,16 @@ private:
     return true;
   }
 
+  /// Brings a vector of this squared norm, which is near 1, to length 1.
+  KOKKOS_FUNCTION static R unit_factor(const R& norm) {
+    return R(1) + R(number_t<V>(0.5)) * (R(1) - norm);
+  }
+
   /// See lane::detail::reorthogonalise. The columns are brought to unit length later, by the
   /// factors left in m_norm.
   KOKKOS_FUNCTION void reorthogonalise() const {
     for (int p = 0; p < m_cols; ++p) {
-      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - norm_of(m_j, 0, m_cols, p));
+      const R length = unit_factor(norm_of(m_j, 0, m_cols, p));
       m_crew.once([&] { m_norm[p] = length; });
       m_crew.for_column_blocks(p + 1, m_cols, [&](const Columns& columns) {
         V *y[Columns::most], dot[Columns::most];
@@ -536,7 +541,7 @@ private:
     m_crew.barrier();
   }
 
-  /// Overwrites A with the first n columns of Q.
+  /// Overwrites A with the first n columns of Q, brought to unit length.
   KOKKOS_FUNCTION void form_q() {
     for (int k = m_cols - 1; k >= 0; --k) {
       m_crew.for_column_blocks(k + 1, m_cols,
@@ -554,6 +559,15 @@ private:
         });
       });
     }
+    m_crew.for_column_blocks(0, m_cols, [&](const Columns& columns) {
+      V* y[Columns::most];
+      R norms[Columns::most], length[Columns::most];
+      for_most<Columns::most>([&](int c) { y[c] = m_a.column(columns.column(c)); });
+      m_crew.sums(0, m_rows, columns, norms,
+                  [&](int c, int i, R& sum) { sum += norm_squared(y[c][i]); });
+      for_most<Columns::most>([&](int c) { length[c] = unit_factor(norms[c]); });
+      m_crew.for_entries(0, m_rows, columns, [&](int c, int i) { y[c][i] = length[c] * y[c][i]; });
+    });
     m_crew.barrier();
   }
 
