@@ -13,9 +13,9 @@ namespace shoal::detail::cuda_tuning {
 
 /// Shared memory has 32 banks of 4 bytes.
 inline constexpr int bank_bytes = 128;
-/// Threads of a team of the lane kernels, at most and at least. Tuner, 2026-12-03, NVIDIA H200, time
-/// over that of 128: 32 1.016, 64 1.006 (mean of 10 cases, 2 to 8 columns); at least, over that of
-/// 16: 32 1.003, 64 1.165 (6 cases, 64x3 to 200x6).
+/// Threads of a team of the lane kernels, at most and at least. Tuner, 2026-12-03, NVIDIA H200,
+/// time over that of 128: 32 1.016, 64 1.006 (mean of 10 cases, 2 to 8 columns); at least, over
+/// that of 16: 32 1.003, 64 1.165 (6 cases, 64x3 to 200x6).
 inline constexpr int lane_team_size = 128;
 inline constexpr int lane_team_size_least = 16;
 /// Most scratch of such a team: two of them still fit on a multiprocessor.
@@ -32,9 +32,10 @@ inline constexpr int register_columns = 4;
 inline constexpr int lane_columns = 7;
 inline constexpr std::size_t lane_matrix_bytes = 288;
 /// The group SVD: instances, those for tall matrices with all lanes of a warp; lanes of a team, and
-/// scratch, so that four teams fit on a multiprocessor. Tuner, 2026-12-03, NVIDIA H200, 12 cases from
-/// 8 x 8 to 128 x 32, time over that of 128 lanes a team: 32 1.023, 64 0.993; without the instances
-/// of more than 32 columns 1.067, 28 1.239, 24 1.607, 20 1.777, 16 2.317, 12 3.071, 8 4.424.
+/// scratch, so that four teams fit on a multiprocessor. Tuner, 2026-12-03, NVIDIA H200, 12 cases
+/// from 8 x 8 to 128 x 32, time over that of 128 lanes a team: 32 1.023, 64 0.993; without the
+/// instances of more than 32 columns 1.067, 28 1.239, 24 1.607, 20 1.777, 16 2.317, 12 3.071,
+/// 8 4.424.
 inline constexpr GroupShape group_shapes[] = {
     {8, 4, 4, 8},    {8, 32, 32, 32}, {12, 4, 8, 16},  {16, 8, 16, 16}, {16, 32, 32, 32},
     {20, 8, 16, 32}, {24, 16, 0, 32}, {28, 16, 32, 0}, {32, 16, 32, 0}, {40, 32, 0, 0},
