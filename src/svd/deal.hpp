@@ -8,9 +8,9 @@
 #include <Kokkos_Core.hpp>
 
 /// \file
-/// Several sums over the lanes of a group at once. The lanes exchange halves of what they hold, so
-/// that each ends with the totals of its own few: about one exchange a value instead of one for
-/// each doubling of the lanes.
+/// What lanes of a group combine: one value, or several at once. For several the lanes exchange
+/// halves of what they hold, so that each ends with the totals of its own few: about one exchange a
+/// value instead of one for each doubling of the lanes.
 namespace shoal::detail {
 
 /// Values left to each lane when Count of them have been summed over Lanes lanes and dealt out by
@@ -93,6 +93,39 @@ struct Maximum {
     return maximum(a, b);
   }
 };
+
+/// x of all lanes combined, in each of them.
+template <class Group, class X, class Combine>
+KOKKOS_FUNCTION X over_lanes(X x, const Combine& combine) {
+  SHOAL_UNROLL
+  for (int distance = Group::lanes / 2; distance > 0; distance /= 2)
+    x = combine(x, Group::exchanged(x, distance));
+  return x;
+}
+
+/// A candidate for the largest of some keys, the first of those that are equal.
+template <class Key>
+struct Candidate {
+  Key key;
+  int index;
+
+  KOKKOS_FUNCTION friend Candidate better(const Candidate& a, const Candidate& b) {
+    return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b;
+  }
+  template <class Group>
+  KOKKOS_FUNCTION Candidate of_lane(int distance) const {
+    return {Group::exchanged(key, distance), Group::exchanged(index, distance)};
+  }
+};
+
+/// The index of the best candidate of all lanes, in each of them; it may differ where keys are NaN.
+template <class Group, class Key>
+KOKKOS_FUNCTION int best_over_lanes(Candidate<Key> best) {
+  SHOAL_UNROLL
+  for (int distance = Group::lanes / 2; distance > 0; distance /= 2)
+    best = better(best, best.template of_lane<Group>(distance));
+  return best.index;
+}
 
 } // namespace shoal::detail
 

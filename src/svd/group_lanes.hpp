@@ -14,7 +14,7 @@ namespace shoal::detail {
 
 /// The vector lanes of a crew's workers where their number is known at compile time: see
 /// team/crew.hpp. All lanes get the same results, bit by bit: they branch on them together.
-/// \tparam Group  see src/backend_traits.hpp
+/// \tparam Group  see detail/backend_traits.hpp
 template <class Group>
 struct GroupLanes {
   using Columns = team::detail::ColumnBlock<4>;
@@ -37,7 +37,7 @@ struct GroupLanes {
   KOKKOS_FUNCTION V sum(int begin, int end, const F& f) const {
     V total(real_t<V>(0));
     for_own(begin, end, [&](int i) { f(i, total); });
-    return over_lanes(total, Sum());
+    return over_lanes<Group>(total, Sum());
   }
   template <class R, class F>
   KOKKOS_FUNCTION R max(int begin, int end, const F& f) const {
@@ -46,29 +46,13 @@ struct GroupLanes {
       const R x = f(i);
       if (x > largest) largest = x;
     });
-    return Group::from(over_lanes(largest, Maximum()), 0);
+    return Group::from(over_lanes<Group>(largest, Maximum()), 0);
   }
   template <class Key, class F>
   KOKKOS_FUNCTION int argmax(int begin, int end, const F& key) const {
-    int best = begin;
-    Key largest = key(begin);
-    for_own(begin, end, [&](int i) {
-      const Key x = key(i);
-      if (x > largest) {
-        largest = x;
-        best = i;
-      }
-    });
-    SHOAL_UNROLL
-    for (int distance = Group::lanes / 2; distance > 0; distance /= 2) {
-      const Key x = Group::exchanged(largest, distance);
-      const int i = Group::exchanged(best, distance);
-      if (x > largest || (x == largest && i < best)) {
-        largest = x;
-        best = i;
-      }
-    }
-    return Group::from(best, 0); // lanes differ where keys are NaN
+    Candidate<Key> best{key(begin), begin};
+    for_own(begin, end, [&](int i) { best = better(best, Candidate<Key>{key(i), i}); });
+    return Group::from(best_over_lanes<Group>(best), 0);
   }
   template <class V, class F>
   KOKKOS_FUNCTION void sums(int begin, int end, const Columns& columns, V (&x)[Columns::most],
@@ -93,13 +77,6 @@ private:
   KOKKOS_FORCEINLINE_FUNCTION static void for_own(int begin, int end, const F& f) {
     SHOAL_DO_NOT_UNROLL
     for (int i = begin + Group::rank(); i < end; i += Group::lanes) f(i);
-  }
-  template <class X, class Combine>
-  KOKKOS_FORCEINLINE_FUNCTION static X over_lanes(X x, const Combine& combine) {
-    SHOAL_UNROLL
-    for (int distance = Group::lanes / 2; distance > 0; distance /= 2)
-      x = combine(x, Group::exchanged(x, distance));
-    return x;
   }
 };
 

@@ -34,21 +34,6 @@
 /// its own bits alone.
 namespace shoal::detail {
 
-/// A candidate for the largest of some keys, the first of those that are equal.
-template <class Key>
-struct Candidate {
-  Key key;
-  int index;
-
-  KOKKOS_FUNCTION friend Candidate better(const Candidate& a, const Candidate& b) {
-    return a.key > b.key || (a.key == b.key && a.index <= b.index) ? a : b;
-  }
-  template <class Group>
-  KOKKOS_FUNCTION Candidate of_lane(int distance) const {
-    return {Group::exchanged(key, distance), Group::exchanged(index, distance)};
-  }
-};
-
 /// Columns that are summed, dealt out and turned at once.
 inline constexpr int group_chunk = 8;
 
@@ -260,27 +245,6 @@ private:
     return from + ((m_rank - from) & (lanes - 1)); // lanes is a power of two
   }
 
-  template <class X>
-  KOKKOS_FUNCTION static X sum_over_lanes(X x) {
-    SHOAL_UNROLL
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      x = x + Group::exchanged(x, distance);
-    return x;
-  }
-  KOKKOS_FUNCTION static R max_over_lanes(R x) {
-    SHOAL_UNROLL
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      x = maximum(x, Group::exchanged(x, distance));
-    return x;
-  }
-  template <class Key>
-  KOKKOS_FUNCTION static int best_over_lanes(Candidate<Key> best) {
-    SHOAL_UNROLL
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      best = better(best, best.template of_lane<Group>(distance));
-    return best.index;
-  }
-
   /// use(j, sum) in the lane that holds the sum over rows [first_row, rows) of term(i, j), for the
   /// columns [from, to).
   template <class X, class Term, class Use>
@@ -392,7 +356,7 @@ private:
       not_finite += poison(x);
     });
     Group::sync();
-    not_finite = sum_over_lanes(not_finite);
+    not_finite = over_lanes<Group>(not_finite, Sum());
     for (int first = 0; first < m_cols; first += group_chunk) {
       R top[group_chunk];
       SHOAL_UNROLL
@@ -477,7 +441,7 @@ private:
       R top(0);
       SHOAL_DO_NOT_UNROLL
       for (int i = first_of(k); i < m_rows; i += lanes) top = maximum(top, max_part(m_a.get(i, j)));
-      top = max_over_lanes(top);
+      top = over_lanes<Group>(top, Maximum());
       const I e = low ? lane::detail::exponent_to_take<V>(top) : I(0);
       const R factor = power_of_two<R>(-e);
       R norm(0);
@@ -487,7 +451,7 @@ private:
         m_a.set(i, j, x);
         norm += norm_squared(x);
       }
-      norm = sum_over_lanes(norm);
+      norm = over_lanes<Group>(norm, Sum());
       Group::sync(); // every lane has read the norm
       if (low && m_rank == 0) {
         m_small.scale[j] += e;
@@ -502,7 +466,7 @@ private:
     SHOAL_DO_NOT_UNROLL
     for (int j = first_of(k); j < m_cols; j += lanes)
       best = better(best, Candidate<I>{magnitude_key(m_small.norm[j], m_small.scale[j]), j});
-    const int pivot = best_over_lanes(best);
+    const int pivot = best_over_lanes<Group>(best);
     Group::sync(); // every lane has read the keys
     if (pivot != k) {
       SHOAL_DO_NOT_UNROLL
@@ -521,7 +485,7 @@ private:
     SHOAL_DO_NOT_UNROLL
     for (int i = first_of(k); i < m_rows; i += lanes)
       best = better(best, Candidate<R>{norm_squared(m_a.get(i, k)), i});
-    const int pivot = best_over_lanes(best);
+    const int pivot = best_over_lanes<Group>(best);
     Group::sync();
     if (pivot != k) SHOAL_DO_NOT_UNROLL
     for (int j = first_of(k); j < m_cols; j += lanes) exchange(m_a.at(k, j), m_a.at(pivot, j));
@@ -543,7 +507,7 @@ private:
       m_a.set(i, k, v);
       tail += norm_squared(v);
     }
-    tail = sum_over_lanes(tail); // by all groups of the warp
+    tail = over_lanes<Group>(tail, Sum()); // by all groups of the warp
     const R tau = zero ? R(0) : R(2) / (R(1) + tail);
     Group::sync(); // every lane has read alpha
     if (m_rank == 0) {
@@ -752,7 +716,7 @@ private:
   KOKKOS_FUNCTION R off_norm_squared() const {
     R largest(0);
     for (int c = m_rank; c < Cols; c += lanes) largest = maximum(largest, m_small.inverse[c]);
-    return max_over_lanes(largest);
+    return over_lanes<Group>(largest, Maximum());
   }
 
   /// s_k and 1 / |L_k| of every column.
@@ -787,7 +751,7 @@ private:
           value = l.get(c, r);
         }
       }
-      const int row = best_over_lanes(largest);
+      const int row = best_over_lanes<Group>(largest);
       if (row == largest.index && largest.key >= R(0))
         m_small.phase[k] = conjugate(phase_of(value));
     }
@@ -838,8 +802,8 @@ private:
         size2 += x2;
         largest = better(largest, Candidate<R>{x2, i});
       }
-      const int row = best_over_lanes(largest);
-      const R total = sum_over_lanes(size2);
+      const int row = best_over_lanes<Group>(largest);
+      const R total = over_lanes<Group>(size2, Sum());
       const V phase = conjugate(phase_of(m_a.get(row, k))), left_phase = unit_length(phase, total);
       Group::sync(); // every lane has read the entry
       SHOAL_DO_NOT_UNROLL
@@ -855,7 +819,7 @@ private:
       R norm(0);
       SHOAL_DO_NOT_UNROLL
       for (int i = m_rank; i < m_cols; i += lanes) norm += norm_squared(m_square.get(i, p));
-      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - sum_over_lanes(norm));
+      const R length = R(1) + R(number_t<V>(0.5)) * (R(1) - over_lanes<Group>(norm, Sum()));
       SHOAL_DO_NOT_UNROLL
       for (int i = m_rank; i < m_cols; i += lanes) m_square.set(i, p, length * m_square.get(i, p));
       subtract_multiples(

@@ -27,7 +27,7 @@ struct Warp {
 inline thread_local Warp* this_warp = nullptr;
 inline thread_local int this_lane = 0;
 
-/// A Group of src/backend_traits.hpp.
+/// A Group of detail/backend_traits.hpp.
 template <int Lanes>
 struct ThreadGroup {
   static constexpr int lanes = Lanes;
