@@ -4,8 +4,8 @@ set(SHOAL_PUBLIC_HEADERS
   batch_view.hpp error.hpp gemm.hpp gemm_epilogue.hpp half.hpp kokkos_kernels.hpp options.hpp plan.hpp shoal.hpp
   svd.hpp types.hpp
   detail/backend_traits.hpp detail/backends.hpp detail/batch_ref.hpp detail/blas_form.hpp detail/checks.hpp
-  detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/lane_tile.hpp detail/launch.hpp detail/pack.hpp
-  detail/panel.hpp detail/plan_support.hpp detail/scalar.hpp detail/unroll.hpp
+  detail/coefficient.hpp detail/concepts.hpp detail/dispatch.hpp detail/fast_divide.hpp detail/lane_tile.hpp
+  detail/launch.hpp detail/pack.hpp detail/panel.hpp detail/plan_support.hpp detail/scalar.hpp detail/unroll.hpp
   detail/gemm/epilogue.hpp detail/gemm/problem.hpp detail/gemm/run_kernel.hpp detail/gemm/team_kernel.hpp
   detail/gemm/tile_kernel.hpp detail/gemm/vector_kernel.hpp
   lane/gemm.hpp lane/matrix.hpp lane/svd.hpp

@@ -17,7 +17,7 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   const auto granted =
       static_cast<std::size_t>(Kokkos::TeamPolicy<Kokkos::Cuda>::scratch_size_max(0));
   BackendLimits limits;
-  limits.bank_bytes = bank_bytes;
+  limits.odd_tiles = backend_traits<Kokkos::Cuda>::LaneTile<float, 1>::odd;
   limits.lane_team_size = lane_team_size;
   limits.lane_team_size_least = lane_team_size_least;
   limits.lane_register_bytes = lane_register_bytes;

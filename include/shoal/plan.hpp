@@ -110,7 +110,7 @@ struct BlockShape {
 /// detail/backends/<b>/tuning.hpp.
 struct BackendLimits {
   int vector_bytes = 0;   ///< width of a lane's pack; 0: a lane is a thread with one number
-  int bank_bytes = 0;     ///< tiles have an element of padding after this many bytes; 0: none
+  bool odd_tiles = false; ///< the matrices of lanes start an odd number of elements apart
   int lane_team_size = 1; ///< threads of a team of the lane kernels, at most and at least
   int lane_team_size_least = 1;
   int lane_runs = 1;        ///< runs of matrices that such a team works through

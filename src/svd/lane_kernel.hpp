@@ -29,8 +29,8 @@ public:
   using Traits = backend_traits<Exec>;
   using Real = typename real_of<T>::type;
   using Element = arithmetic_t<T>; // of the tiles
-  using Tile = typename Traits::template LaneTile<T>;
-  using RealTile = typename Traits::template LaneTile<Real>;
+  using Tile = typename Traits::template LaneTile<T, N>;
+  using RealTile = typename Traits::template LaneTile<Real, 1>;
   using V = typename Tile::Value;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int max_cols = N ? N : Traits::run_time_columns;
@@ -43,14 +43,15 @@ public:
       : m_args(arguments), m_request(svd_request(plan, arguments, options)),
         m_per_team(plan.matrices_per_team), m_lanes(plan.team_size * width),
         m_rows(static_cast<int>(arguments.a.rows)), m_cols(static_cast<int>(arguments.a.cols)),
-        m_strides(tile_strides(arguments.a, m_rows, m_cols)),
-        m_vt_strides(tile_strides(arguments.vt, m_cols, m_cols)) {
-    m_s_offset = tile_bytes(m_rows * m_cols, m_lanes, sizeof(Element), Tile::bank_bytes);
-    m_vt_offset = m_s_offset + tile_bytes(m_cols, m_lanes, sizeof(Real), Tile::bank_bytes);
-    m_work_offset =
-        m_vt_offset + (m_request.right_vectors
-                           ? tile_bytes(m_cols * m_cols, m_lanes, sizeof(Element), Tile::bank_bytes)
-                           : 0);
+        m_a_order(arguments.a), m_u_order(arguments.u), m_s_order(arguments.s),
+        m_vt_order(arguments.vt) {
+    const auto bytes = [&](int elements, std::size_t scalar_bytes) {
+      return tile_bytes(elements, m_lanes, scalar_bytes, Tile::odd);
+    };
+    m_square = bytes(m_cols * m_cols, sizeof(Element));
+    m_s_offset = bytes(m_rows * m_cols, sizeof(Element));
+    m_vt_offset = m_s_offset + bytes(m_cols, sizeof(Real));
+    m_work_offset = m_vt_offset + (m_request.right_vectors ? m_square : 0);
     m_bytes = plan.scratch_bytes;
   }
 
@@ -68,15 +69,15 @@ private:
   SvdArguments<T> m_args;
   lane::SvdRequest m_request;
   int m_per_team, m_lanes, m_rows, m_cols;
-  TileStrides m_strides, m_vt_strides;
-  std::size_t m_s_offset, m_vt_offset, m_work_offset, m_bytes;
+  RunOrder m_a_order, m_u_order, m_s_order, m_vt_order;
+  std::size_t m_square, m_s_offset, m_vt_offset, m_work_offset, m_bytes;
 
   KOKKOS_FUNCTION void decompose_run(const Member& member, char* scratch, std::int64_t first,
                                      int count) const {
-    const Tile a(scratch, m_rows, m_cols, m_strides);
-    const RealTile s(scratch + m_s_offset, m_cols, 1, {1, 1});
-    const Tile vt(scratch + m_vt_offset, m_cols, m_cols, m_vt_strides);
-    a.load(member, m_args.a, first, count);
+    const Tile a(scratch, m_rows, m_cols);
+    const RealTile s(scratch + m_s_offset, m_cols, 1);
+    const Tile vt(scratch + m_vt_offset, m_cols, m_cols);
+    a.load(member, m_args.a, m_a_order, first, count);
     member.team_barrier();
     const int lane = member.team_rank();
     if (lane * width < count) {
@@ -95,9 +96,9 @@ private:
       }
     }
     member.team_barrier();
-    if constexpr (LeftVectors) a.store(member, m_args.u, first, count);
-    s.store(member, m_args.s, first, count);
-    if (m_request.right_vectors) vt.store(member, m_args.vt, first, count);
+    if constexpr (LeftVectors) a.store(member, m_args.u, m_u_order, first, count);
+    s.store(member, m_args.s, m_s_order, first, count);
+    if (m_request.right_vectors) vt.store(member, m_args.vt, m_vt_order, first, count);
     if (m_per_team > m_lanes) member.team_barrier(); // the next run overwrites the tiles
   }
 
@@ -115,11 +116,8 @@ private:
                                               store_vt, store_details);
     };
     if constexpr (in_scratch) {
-      // The matrices of a team interleaved: its lanes side by side.
-      const int lanes = m_lanes / width, pitch = m_cols * lanes;
-      V* const l_data = reinterpret_cast<V*>(work) + (width > 1 ? 0 : lane);
-      lane::MemoryMatrix<V> l{l_data, pitch, lanes};
-      lane::MemoryMatrix<V> j{l_data + m_cols * pitch, pitch, lanes};
+      auto l = Tile(work, m_cols, m_cols).matrix(lane);
+      auto j = Tile(work + m_square, m_cols, m_cols).matrix(lane);
       if constexpr (N == 0) return run(a, l, j, m_rows, m_cols);
       else return run(a, l, j, m_rows, Rolled<N>());
     } else {

@@ -36,7 +36,7 @@ struct Problem {
 std::size_t lane_scratch(const Problem& p, const BackendLimits& limits, int team_size) {
   const int lanes = team_size * limits.lane_width(p.scalar.real_bytes());
   const auto tile = [&](std::int64_t elements, std::size_t bytes) {
-    return tile_bytes(elements, lanes, bytes, limits.bank_bytes);
+    return tile_bytes(elements, lanes, bytes, limits.odd_tiles);
   };
   std::size_t bytes = tile(p.m * p.n, p.scalar.bytes) + tile(p.n, p.scalar.real_bytes());
   if (p.right) bytes += tile(p.n * p.n, p.scalar.bytes);

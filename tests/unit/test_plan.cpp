@@ -28,7 +28,7 @@ constexpr ScalarSize scalars[] = {{4, false}, {8, false}, {8, true}, {16, true},
 /// Like a GPU: a lane is a thread, teams have many, scratch is scarce.
 BackendLimits gpu() {
   BackendLimits x;
-  x.bank_bytes = 128;
+  x.odd_tiles = true;
   x.lane_team_size = 256;
   x.lane_team_size_least = 32;
   x.register_columns = 4;

@@ -4,11 +4,11 @@
 
 #include <shoal/detail/backend_traits.hpp>
 #include <shoal/detail/batch_ref.hpp>
+#include <shoal/detail/fast_divide.hpp>
 #include <shoal/detail/unroll.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -17,21 +17,6 @@
 /// Blocks of many matrices side by side in a team's scratch, and their transfer to and from memory
 /// in the order of memory.
 namespace shoal::detail {
-
-/// Division by a number that is known before the launch, by one multiplication. Exact while
-/// numerator * divisor < 2^31.
-class FastDivide {
-public:
-  FastDivide(int divisor = 1)
-      : m_magic((std::uint32_t(1) << 31) / static_cast<std::uint32_t>(divisor) +
-                (std::has_single_bit(static_cast<std::uint32_t>(divisor)) ? 0 : 1)) {}
-  KOKKOS_FUNCTION unsigned operator()(unsigned numerator) const {
-    return static_cast<unsigned>((static_cast<std::uint64_t>(numerator << 1) * m_magic) >> 32);
-  }
-
-private:
-  std::uint32_t m_magic; // 2^31 / divisor, rounded up
-};
 
 /// Bytes of the widest access to memory.
 inline constexpr int panel_unit_bytes = 16;

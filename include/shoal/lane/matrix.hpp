@@ -41,15 +41,14 @@ struct RegisterMatrix {
   }
 };
 
-/// Lane values in memory with a run-time row pitch: Packs side by side (OpenMP).
+/// Lane values in memory with a run-time number of columns: Packs side by side (OpenMP).
 template <class V>
 struct MemoryMatrix {
   using Value = V;
   V* data;
-  int row_stride;
-  int col_stride;
+  int cols;
 
-  KOKKOS_FUNCTION V& at(int i, int j) const { return data[i * row_stride + j * col_stride]; }
+  KOKKOS_FUNCTION V& at(int i, int j) const { return data[i * cols + j]; }
   KOKKOS_FUNCTION V get(int i, int j) const { return at(i, j); }
   KOKKOS_FUNCTION void set(int i, int j, const V& v) const { at(i, j) = v; }
 

@@ -83,17 +83,22 @@ KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int 
   return sum(from, m, real_t<V>(0), [&](int i) { return norm_squared(a.get(i, j)); });
 }
 
-/// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal.
+/// The pivoted QR of one lane. The Householder vectors stay in a from the diagonal down, and above
+/// it T, with which H_0 ... H_(n-1) = I - V T V^H (Schreiber and Van Loan, A storage-efficient WY
+/// representation for products of Householder transformations, 1989): a pass over the rows, which a
+/// lane makes one by one, is what costs it most, and this needs two for each column and one for Q.
 template <class V, int MaxCols>
 struct PivotedQr {
-  real_t<V> tau[MaxCols];         ///< H_k = I - tau_k v_k v_k^H, v_k(k) = 1
+  real_t<V> tau[MaxCols];         ///< H_k = I - tau_k v_k v_k^H
   integer_t<V> row[MaxCols];      ///< the row exchanged with row k before H_k
   integer_t<V> column[MaxCols];   ///< the column of A that stands at k
   integer_t<V> exponent[MaxCols]; ///< column k of L is scaled by 2^exponent[k]
 
   /// A P = Q R; leaves L = R^H, column by column scaled, in l (n x n). Returns 0, or NaN in the
   /// lanes where an entry is not finite.
-  template <class A, class L, class Rows, class Cols>
+  ///
+  /// \tparam KeepQ  form_q follows
+  template <bool KeepQ, class A, class L, class Rows, class Cols>
   KOKKOS_FUNCTION real_t<V> factor(A& a, L& l, Rows m, Cols n) {
     using R = real_t<V>;
     using I = integer_t<V>;
@@ -109,40 +114,63 @@ struct PivotedQr {
         }
         norm[j] = select(e[j] < I(least_exponent<V>), R(0), norm[j]);
       });
-      pivot_column(a, l, e, norm, k, m, n);
+      const I pivot = choose_pivot(l, e, norm, k, n);
       const auto zero = norm[k] == R(0);
+      V beta = a.get(k, k);
       if (k + 1 < m) {
-        pivot_row(a, k, m, n);
-        reflect(a, norm, k, m, n);
+        V dot[MaxCols];
+        bring_pivot<KeepQ>(a, pivot, k, m, n, dot);
+        beta = reflect<KeepQ>(a, norm, dot, k, m, n);
       } else {
         row[k] = I(k);
         tau[k] = R(0);
+        if constexpr (KeepQ) loop_before(k, n, [&](int i) { a.set(i, k, V(R(0))); });
       }
-      store_row(a, l, e, zero, k, n);
+      store_row(a, l, e, beta, zero, k, n);
     });
     return not_finite;
   }
 
-  /// Overwrites a (m x n, Householder vectors) with the first n columns of Q.
+  /// Overwrites a (m x n, V and T) with the first n columns of Q.
   template <class A, class Rows, class Cols>
   KOKKOS_FUNCTION void form_q(A& a, Rows m, Cols n) const {
     using R = real_t<V>;
-    loop(0, n, [&](int kk) {
-      const int k = n - 1 - kk;
-      // Row k of the columns after k is zero until now.
-      V w[MaxCols];
-      inner_products(a, k, m, n, w, [&](int i) { return a.get(i, k); });
-      columns_after(k, n, [&](int j) {
-        w[j] = tau[k] * w[j];
-        a.set(k, j, -w[j]);
+    // Above the diagonal T V^H, its diagonal apart: v_k(k) is still needed.
+    V diagonal[MaxCols];
+    columns_after(-1, n, [&](int k) { diagonal[k] = tau[k] * conjugate(a.get(k, k)); });
+    loop(0, n, [&](int i) {
+      loop(0, n, [&](int back) {
+        const int j = n - 1 - back;
+        if (j <= i) return;
+        V x = tau[i] * conjugate(a.get(j, i));
+        loop_before(j + 1, n, [&](int l) {
+          if (l > i) x = conj_multiply_add(a.get(j, l), a.get(i, l), x);
+        });
+        a.set(i, j, x);
       });
-      loop(k + 1, m, [&](int i) {
-        const V v = a.get(i, k);
-        columns_after(k, n, [&](int j) { a.set(i, j, multiply_add(v, -w[j], a.get(i, j))); });
-        a.set(i, k, -(tau[k] * v));
+    });
+    V tv[MaxCols * MaxCols];
+    columns_after(-1, n, [&](int j) {
+      columns_after(-1, n, [&](int l) {
+        if (l <= j) tv[l * MaxCols + j] = l < j ? a.get(l, j) : diagonal[j];
       });
-      a.set(k, k, V(R(1) - tau[k]));
-      a.swap_rows(k, row[k], m, k, n);
+    });
+    const auto form_row = [&](int i) {
+      V q[MaxCols], v[MaxCols];
+      columns_after(-1, n, [&](int j) { v[j] = j <= i ? a.get(i, j) : V(R(0)); });
+      columns_after(-1, n, [&](int j) {
+        q[j] = V(R(i == j ? 1 : 0));
+        columns_after(-1, n, [&](int l) {
+          if (l <= j) q[j] = multiply_add(v[l], -tv[l * MaxCols + j], q[j]);
+        });
+      });
+      columns_after(-1, n, [&](int j) { a.set(i, j, q[j]); });
+    };
+    loop(n, m, form_row);
+    loop(0, n, [&](int back) { form_row(n - 1 - back); });
+    loop(0, n, [&](int back) {
+      const int k = n - 1 - back;
+      a.swap_rows(k, row[k], m, 0, n);
     });
   }
 
@@ -184,37 +212,9 @@ private:
     return not_finite;
   }
 
-  /// dot[j] = v^H a_j over rows [k + 1, m), v_i = entry(i), for the columns j after k. Returns
-  /// |v|^2.
-  template <class A, class Rows, class Cols, class Entry>
-  KOKKOS_FUNCTION static real_t<V> inner_products(A& a, int k, Rows m, Cols n, V (&dot)[MaxCols],
-                                                  const Entry& entry) {
-    using R = real_t<V>;
-    R size2(0), size2_part;
-    V part[MaxCols];
-    columns_after(k, n, [&](int j) { dot[j] = V(R(0)); });
-    in_blocks(
-        k + 1, m,
-        [&] {
-          size2_part = R(0);
-          columns_after(k, n, [&](int j) { part[j] = V(R(0)); });
-        },
-        [&](int i) {
-          const V v = entry(i);
-          size2_part += norm_squared(v);
-          columns_after(k, n, [&](int j) { part[j] = conj_multiply_add(v, a.get(i, j), part[j]); });
-        },
-        [&] {
-          size2 += size2_part;
-          columns_after(k, n, [&](int j) { dot[j] += part[j]; });
-        });
-    return size2;
-  }
-
-  /// Brings the column of largest remaining norm to place k.
-  template <class A, class L, class Rows, class Cols>
-  KOKKOS_FUNCTION void pivot_column(A& a, L& l, integer_t<V>* e, real_t<V>* norm, int k, Rows m,
-                                    Cols n) {
+  /// The column of largest remaining norm, which all but the rows [k, m) of a learn of here.
+  template <class L, class Cols>
+  KOKKOS_FUNCTION integer_t<V> choose_pivot(L& l, integer_t<V>* e, real_t<V>* norm, int k, Cols n) {
     using I = integer_t<V>;
     I best(k);
     I best_key = magnitude_key(norm[k], e[k]);
@@ -227,52 +227,86 @@ private:
     loop(k + 1, n, [&](int j) {
       const auto here = best == I(j);
       if (!any_of(here)) return;
-      loop(k, m, [&](int i) { a.swap_where(here, i, k, i, j); });
       loop_before(k, n, [&](int i) { l.swap_where(here, k, i, j, i); });
       swap_where(here, e[k], e[j]);
       swap_where(here, norm[k], norm[j]);
       swap_where(here, column[k], column[j]);
     });
+    return best;
   }
 
-  /// Brings the largest entry of the pivot column to row k.
-  template <class A, class Rows, class Cols>
-  KOKKOS_FUNCTION void pivot_row(A& a, int k, Rows m, Cols n) {
+  /// Brings the pivot column to place k, and its largest entry to row k. On the way, over rows [k,
+  /// m): dot[j] = a_k^H a_j for the columns j after k, v_j^H a_k for those before it.
+  template <bool KeepQ, class A, class Rows, class Cols>
+  KOKKOS_FUNCTION void bring_pivot(A& a, const integer_t<V>& pivot, int k, Rows m, Cols n,
+                                   V (&dot)[MaxCols]) {
     using R = real_t<V>;
     using I = integer_t<V>;
+    const auto stays = pivot == I(k);
+    const bool exchange = any_of(!stays);
+    V part[MaxCols];
     I best(k);
-    R best_size = norm_squared(a.get(k, k));
-    loop(k + 1, m, [&](int i) {
-      const R size = norm_squared(a.get(i, k));
-      const auto better = size > best_size;
-      best = select(better, I(i), best);
-      best_size = select(better, size, best_size);
-    });
+    R best_size(0);
+    columns_after(-1, n, [&](int j) { dot[j] = V(R(0)); });
+    in_blocks(
+        k, m, [&] { columns_after(-1, n, [&](int j) { part[j] = V(R(0)); }); },
+        [&](int i) {
+          V y[MaxCols];
+          columns_after(-1, n, [&](int j) { y[j] = a.get(i, j); });
+          V x = a.get(i, k);
+          if (exchange) {
+            columns_after(k, n, [&](int j) {
+              swap_where(pivot == I(j), x, y[j]);
+              a.set(i, j, y[j]);
+            });
+            a.set(i, k, x);
+          }
+          columns_after(-1, n, [&](int j) {
+            if (j > k) part[j] = conj_multiply_add(x, y[j], part[j]);
+            else if (KeepQ && j < k) part[j] = conj_multiply_add(y[j], x, part[j]);
+          });
+          const R size = norm_squared(x);
+          const auto better = size > best_size;
+          best = select(better, I(i), best);
+          best_size = select(better, size, best_size);
+        },
+        [&] { columns_after(-1, n, [&](int j) { dot[j] += part[j]; }); });
     row[k] = best;
-    a.swap_rows(k, best, m, k, n);
+    a.swap_rows(k, best, m, KeepQ ? 0 : k, n);
   }
 
   /// Makes the reflector of column k and applies it to the columns after it, whose norms below row
-  /// k it leaves in norm. R(k, k) = -phase(alpha) |x| keeps tau real, and tau = 2 / v^H v from the
-  /// rounded v makes H orthogonal to rounding of itself.
-  template <class A, class Rows, class Cols>
-  KOKKOS_FUNCTION void reflect(A& a, real_t<V>* norm, int k, Rows m, Cols n) {
+  /// k it leaves in norm; adds column k of T. Returns R(k, k) = -phase(alpha) |x|, which keeps tau
+  /// real; tau = 2 / v^H v from the rounded v makes H orthogonal to rounding of itself.
+  template <bool KeepQ, class A, class Rows, class Cols>
+  KOKKOS_FUNCTION V reflect(A& a, real_t<V>* norm, V (&dot)[MaxCols], int k, Rows m, Cols n) {
     using R = real_t<V>;
     const V alpha = a.get(k, k);
     const auto zero = norm[k] == R(0);
     const V beta = -(square_root(norm[k]) * phase_of(alpha));
-    const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
+    const V head = alpha - beta;
+    const R size2 = norm_squared(head) + (norm[k] - norm_squared(alpha));
+    tau[k] = select(zero, R(0), R(2) / size2);
+    a.set(k, k, head);
+    if constexpr (KeepQ && MaxCols > 1) {
+      V z[MaxCols];
+      columns_after(-1, n, [&](int j) {
+        z[j] = multiply_add(conjugate(a.get(k, j)), -beta, dot[j]);
+      });
+      columns_after(-1, n, [&](int i) {
+        if (i >= k) return;
+        V t = tau[i] * z[i];
+        columns_after(-1, n, [&](int j) {
+          if (j > i && j < k) t = multiply_add(a.get(i, j), z[j], t);
+        });
+        a.set(i, k, -(tau[k] * t));
+      });
+    }
     V w[MaxCols];
-    const R tail = inner_products(a, k, m, n, w, [&](int i) {
-      const V v = a.get(i, k) * inverse;
-      a.set(i, k, v);
-      return v;
-    });
-    tau[k] = select(zero, R(0), R(2) / (R(1) + tail));
-    a.set(k, k, beta);
     columns_after(k, n, [&](int j) {
-      w[j] = tau[k] * (a.get(k, j) + w[j]);
-      a.set(k, j, a.get(k, j) - w[j]);
+      const V x = a.get(k, j);
+      w[j] = tau[k] * conj_multiply_add(beta, -x, dot[j]);
+      a.set(k, j, multiply_add(head, -w[j], x));
     });
     R total[MaxCols], part[MaxCols];
     columns_after(k, n, [&](int j) { total[j] = R(0); });
@@ -288,18 +322,19 @@ private:
         },
         [&] { columns_after(k, n, [&](int j) { total[j] += part[j]; }); });
     columns_after(k, n, [&](int j) { norm[j] = total[j]; });
+    return beta;
   }
 
   /// Column k of L = R^H from row k of R.
   template <class A, class L, class Cols>
-  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, const mask_t<V>& zero,
-                                 int k, Cols n) {
+  KOKKOS_FUNCTION void store_row(const A& a, L& l, const integer_t<V>* e, const V& beta,
+                                 const mask_t<V>& zero, int k, Cols n) {
     using R = real_t<V>;
     using I = integer_t<V>;
-    const I own = shoal::detail::exponent(max_part(a.get(k, k)));
+    const I own = shoal::detail::exponent(max_part(beta));
     exponent[k] = select(zero, dependent_exponent<V>(), e[k] + own);
     loop_before(k, n, [&](int j) { l.set(j, k, V(R(0))); });
-    l.set(k, k, select(zero, V(R(1)), power_of_two<R>(I(0) - own) * conjugate(a.get(k, k))));
+    l.set(k, k, select(zero, V(R(1)), power_of_two<R>(I(0) - own) * conjugate(beta)));
     loop(k + 1, n, [&](int j) {
       l.set(j, k,
             select(zero, V(R(0)), power_of_two<R>(e[j] - e[k] - own) * conjugate(a.get(k, j))));
@@ -581,7 +616,7 @@ svd(A& a, L& l, J& rotations, Rows m, Cols n, const SvdRequest& request, const S
   using I = integer_t<V>;
 
   detail::PivotedQr<V, MaxCols> qr;
-  const R not_finite = qr.factor(a, l, m, n);
+  const R not_finite = qr.template factor<LeftVectors>(a, l, m, n);
   if constexpr (LeftVectors) {
     loop(0, n,
          [&](int i) { loop(0, n, [&](int k) { rotations.set(i, k, V(R(i == k ? 1 : 0))); }); });

@@ -17,8 +17,8 @@ namespace shoal::detail {
 
 template <>
 struct backend_traits<Kokkos::Cuda> {
-  template <class T>
-  using LaneTile = ThreadTile<T, cuda_tuning::bank_bytes>;
+  template <class T, int Cols>
+  using LaneTile = ThreadTile<T, Cols>;
   static constexpr std::size_t lane_register_bytes = cuda_tuning::lane_register_bytes;
   static constexpr int register_columns = cuda_tuning::register_columns;
   static constexpr int constant_columns = cuda_tuning::lane_columns;

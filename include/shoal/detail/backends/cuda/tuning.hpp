@@ -11,8 +11,6 @@
 /// The numbers that choose kernels on NVIDIA GPUs. Data only.
 namespace shoal::detail::cuda_tuning {
 
-/// Shared memory has 32 banks of 4 bytes.
-inline constexpr int bank_bytes = 128;
 /// Threads of a team of the lane kernels, at most and at least. Tuner, 2026-12-03, NVIDIA H200,
 /// time over that of 128: 32 1.016, 64 1.006 (mean of 10 cases, 2 to 8 columns); at least, over
 /// that of 16: 32 1.003, 64 1.165 (6 cases, 64x3 to 200x6).

@@ -15,7 +15,7 @@ namespace shoal::detail {
 
 template <>
 struct backend_traits<Kokkos::OpenMP> {
-  template <class T>
+  template <class T, int>
   using LaneTile = PackTile<T, openmp_tuning::vector_bytes>;
   static constexpr std::size_t lane_register_bytes = ~std::size_t(0); // the stack takes the rest
   static constexpr int register_columns = openmp_tuning::register_columns;
