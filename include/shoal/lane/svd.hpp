@@ -83,13 +83,12 @@ KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int 
   return sum(from, m, real_t<V>(0), [&](int i) { return norm_squared(a.get(i, j)); });
 }
 
-/// The pivoted QR of one lane. The Householder vectors stay in a from the diagonal down, and above
-/// it T, with which H_0 ... H_(n-1) = I - V T V^H (Schreiber and Van Loan, A storage-efficient WY
+/// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal, and above it T, with which H_0 ... H_(n-1) = I - V T V^H (Schreiber and Van Loan, A storage-efficient WY
 /// representation for products of Householder transformations, 1989): a pass over the rows, which a
 /// lane makes one by one, is what costs it most, and this needs two for each column and one for Q.
 template <class V, int MaxCols>
 struct PivotedQr {
-  real_t<V> tau[MaxCols];         ///< H_k = I - tau_k v_k v_k^H
+  real_t<V> tau[MaxCols];         ///< H_k = I - tau_k v_k v_k^H, v_k(k) = 1
   integer_t<V> row[MaxCols];      ///< the row exchanged with row k before H_k
   integer_t<V> column[MaxCols];   ///< the column of A that stands at k
   integer_t<V> exponent[MaxCols]; ///< column k of L is scaled by 2^exponent[k]
@@ -135,29 +134,27 @@ struct PivotedQr {
   template <class A, class Rows, class Cols>
   KOKKOS_FUNCTION void form_q(A& a, Rows m, Cols n) const {
     using R = real_t<V>;
-    // Above the diagonal T V^H, its diagonal apart: v_k(k) is still needed.
-    V diagonal[MaxCols];
-    columns_after(-1, n, [&](int k) { diagonal[k] = tau[k] * conjugate(a.get(k, k)); });
+    // Above the diagonal T V^H, whose diagonal is tau.
     loop(0, n, [&](int i) {
       loop(0, n, [&](int back) {
         const int j = n - 1 - back;
         if (j <= i) return;
         V x = tau[i] * conjugate(a.get(j, i));
-        loop_before(j + 1, n, [&](int l) {
+        loop_before(j, n, [&](int l) {
           if (l > i) x = conj_multiply_add(a.get(j, l), a.get(i, l), x);
         });
-        a.set(i, j, x);
+        a.set(i, j, x + a.get(i, j));
       });
     });
     V tv[MaxCols * MaxCols];
     columns_after(-1, n, [&](int j) {
       columns_after(-1, n, [&](int l) {
-        if (l <= j) tv[l * MaxCols + j] = l < j ? a.get(l, j) : diagonal[j];
+        if (l <= j) tv[l * MaxCols + j] = l < j ? a.get(l, j) : V(tau[j]);
       });
     });
     const auto form_row = [&](int i) {
       V q[MaxCols], v[MaxCols];
-      columns_after(-1, n, [&](int j) { v[j] = j <= i ? a.get(i, j) : V(R(0)); });
+      columns_after(-1, n, [&](int j) { v[j] = j < i ? a.get(i, j) : V(R(i == j ? 1 : 0)); });
       columns_after(-1, n, [&](int j) {
         q[j] = V(R(i == j ? 1 : 0));
         columns_after(-1, n, [&](int l) {
@@ -284,14 +281,14 @@ private:
     const V alpha = a.get(k, k);
     const auto zero = norm[k] == R(0);
     const V beta = -(square_root(norm[k]) * phase_of(alpha));
-    const V head = alpha - beta;
-    const R size2 = norm_squared(head) + (norm[k] - norm_squared(alpha));
-    tau[k] = select(zero, R(0), R(2) / size2);
-    a.set(k, k, head);
+    const V inverse = reciprocal(select(zero, V(R(1)), alpha - beta));
+    const R tail = norm_squared(inverse) * (norm[k] - norm_squared(alpha));
+    tau[k] = select(zero, R(0), R(2) / (R(1) + tail));
     if constexpr (KeepQ && MaxCols > 1) {
       V z[MaxCols];
       columns_after(-1, n, [&](int j) {
-        z[j] = multiply_add(conjugate(a.get(k, j)), -beta, dot[j]);
+        const V v = conjugate(a.get(k, j));
+        z[j] = multiply_add(inverse, multiply_add(v, -alpha, dot[j]), v);
       });
       columns_after(-1, n, [&](int i) {
         if (i >= k) return;
@@ -305,15 +302,16 @@ private:
     V w[MaxCols];
     columns_after(k, n, [&](int j) {
       const V x = a.get(k, j);
-      w[j] = tau[k] * conj_multiply_add(beta, -x, dot[j]);
-      a.set(k, j, multiply_add(head, -w[j], x));
+      w[j] = tau[k] * conj_multiply_add(inverse, conj_multiply_add(alpha, -x, dot[j]), x);
+      a.set(k, j, x - w[j]);
     });
     R total[MaxCols], part[MaxCols];
     columns_after(k, n, [&](int j) { total[j] = R(0); });
     in_blocks(
         k + 1, m, [&] { columns_after(k, n, [&](int j) { part[j] = R(0); }); },
         [&](int i) {
-          const V v = a.get(i, k);
+          const V v = a.get(i, k) * inverse;
+          if constexpr (KeepQ) a.set(i, k, v);
           columns_after(k, n, [&](int j) {
             const V x = multiply_add(v, -w[j], a.get(i, j));
             a.set(i, j, x);
