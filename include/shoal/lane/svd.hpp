@@ -83,7 +83,8 @@ KOKKOS_FUNCTION real_t<V> column_norm_squared(const A& a, int from, Rows m, int 
   return sum(from, m, real_t<V>(0), [&](int i) { return norm_squared(a.get(i, j)); });
 }
 
-/// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal, and above it T, with which H_0 ... H_(n-1) = I - V T V^H (Schreiber and Van Loan, A storage-efficient WY
+/// The pivoted QR of one lane. The Householder vectors stay in a below the diagonal, and above it
+/// T, with which H_0 ... H_(n-1) = I - V T V^H (Schreiber and Van Loan, A storage-efficient WY
 /// representation for products of Householder transformations, 1989): a pass over the rows, which a
 /// lane makes one by one, is what costs it most, and this needs two for each column and one for Q.
 template <class V, int MaxCols>
