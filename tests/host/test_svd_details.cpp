@@ -118,12 +118,14 @@ TYPED_TEST(Details, AreThoseOfTheResultOnEveryPath) {
   using T = TypeParam;
   PathCount<SvdPath> paths;
   Worst off_norms;
+  int turn = 0;
   for (const auto& [m, n] : shapes) {
     const Family<T> family = families<T>(m, n, 31);
     const HostBatch<T>& x = family.matrices;
     const std::int64_t k = std::min(m, n);
     for (const SvdPath path : every_path<SvdPath>())
       for (const int max_sweeps : {30, 1}) {
+        if (++turn % case_step != 0) continue;
         SvdOptions options;
         options.path = path;
         options.max_sweeps = max_sweeps;

@@ -58,7 +58,7 @@ TYPED_TEST(SvdFailures, NotFiniteEntriesAreReportedAtEveryPositionAndTouchNoNeig
         job.options.fix_signs = vectors != Vectors::none && turn % 2 == 1;
         if (path != SvdPath::automatic && refused(good, job)) continue;
         const SvdResult<T> clean = run_svd(good, job);
-        const std::int64_t step = n > 40 ? 997 : m * n > 30 ? 7 : 1;
+        const std::int64_t step = (n > 40 ? 997 : m * n > 30 ? 7 : 1) * case_step;
         for (std::int64_t at = 0; at < m * n; at += step) {
           HostBatch<T> a = good;
           const std::int64_t b = (at * 5 + 2) % a.batch;

@@ -26,6 +26,15 @@ inline std::uint64_t seed() {
   return text ? std::strtoull(text, nullptr, 0) : 20240229;
 }
 
+/// Sanitizers take ten times as long. Of the cases of a long loop one in so many is enough for them:
+/// the optimised build sees all. No factor of 2 or 3, which other settings of such loops alternate
+/// with.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr int case_step = 5;
+#else
+inline constexpr int case_step = 1;
+#endif
+
 /// A file of tests/data. SHOAL_TEST_DATA names the folder where the executable runs on another
 /// machine than it was built on.
 inline std::string data_file(const std::string& name) {
