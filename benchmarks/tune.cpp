@@ -13,6 +13,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <functional>
 #include <limits>
@@ -75,6 +76,29 @@ Knob group_columns(std::vector<std::int64_t> candidates, const std::vector<Case>
           cases};
 }
 
+/// The same where the vendor's library takes no products.
+Knob of_own_kernel(Knob knob) {
+  knob.set = [set = knob.set](Limits& l, std::int64_t x) {
+    l.vendor.found = false;
+    set(l, x);
+  };
+  return knob;
+}
+
+/// The vendor's library for products of at least x rows, columns and terms, full tiles or not; 0:
+/// as the table has it.
+Knob vendor_start(std::vector<std::int64_t> candidates, const std::vector<Case>& cases) {
+  return {"vendor_start",
+          "",
+          [](const Limits&) { return 0; },
+          [](Limits& l, std::int64_t x) {
+            const shoal::detail::VendorStart start = {x};
+            if (x > 0) l.vendor.starts = {start, start, start, start};
+          },
+          std::move(candidates),
+          cases};
+}
+
 /// 1 on a CPU.
 template <class Space>
 int multiprocessors(const Space& exec) {
@@ -126,6 +150,12 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
     const auto large_groups = squares({12, 16, 20, 24, 28, 32, 36, 40});
     const auto team_svds = squares({48, 64, 96, 128});
     const auto tiles = gemms({2, 3, 4, 5, 8, 12, 16, 24, 32, 33, 48, 64});
+    CaseList products(scope, on_gpu, threads);
+    for (const Scalar s : {Scalar::f32, Scalar::f64, Scalar::c64, Scalar::c128})
+      for (const int n :
+           {16, 20, 24, 28, 30, 31, 32, 33, 36, 40,  41,  44,  47,  48,  52,  56,  60, 63,
+            64, 65, 68, 72, 80, 88, 95, 96, 97, 100, 112, 127, 128, 129, 160, 200, 256})
+        products.gemm(s, n, n, n);
     const std::vector<std::int64_t> scratch = {23 * kib, 46 * kib, 74 * kib, 100 * kib};
     return {knob("lane_team_size", &Limits::lane_team_size, {32, 64, 128}, lane_svds),
             knob("lane_team_size_least", &Limits::lane_team_size_least, {16, 32, 64}, tall_svds),
@@ -137,8 +167,9 @@ std::vector<Knob> list_knobs(bool tiny, int threads) {
             group_columns({8, 12, 16, 20, 24, 28, 32, 40}, large_groups),
             knob("team_size", &Limits::team_size, {2, 4, 8, 16}, team_svds),
             teams_per_multiprocessor({2, 4, 8, 16}, team_svds),
-            knob("tile_team_size", &Limits::tile_team_size, {64, 128, 256}, tiles),
-            knob("tile_scratch_bytes", &Limits::tile_scratch_bytes, scratch, tiles)};
+            of_own_kernel(knob("tile_team_size", &Limits::tile_team_size, {64, 128, 256}, tiles)),
+            of_own_kernel(knob("tile_scratch_bytes", &Limits::tile_scratch_bytes, scratch, tiles)),
+            vendor_start({1, 100000}, products.cases())};
   }
   const auto lane_or_vector = squares({5, 6, 8, 10, 12, 14, 16, 20});
   return {
@@ -295,9 +326,13 @@ std::vector<double> time_svd(Meter& meter, int rounds, const Case& c,
 std::vector<double> time_case(Meter& meter, int rounds, const Case& c,
                               const std::vector<Limits>& limits) {
   const bool svd = c.operation == Operation::svd;
-  return c.scalar == Scalar::f32
-             ? (svd ? time_svd<float> : time_gemm<float>)(meter, rounds, c, limits)
-             : (svd ? time_svd<double> : time_gemm<double>)(meter, rounds, c, limits);
+  switch (c.scalar) {
+  case Scalar::f32: return (svd ? time_svd<float> : time_gemm<float>)(meter, rounds, c, limits);
+  case Scalar::f64: return (svd ? time_svd<double> : time_gemm<double>)(meter, rounds, c, limits);
+  case Scalar::c64: return time_gemm<std::complex<float>>(meter, rounds, c, limits);
+  case Scalar::c128: break;
+  }
+  return time_gemm<std::complex<double>>(meter, rounds, c, limits);
 }
 
 /// As it stands in source: 64u << 10.
@@ -322,7 +357,7 @@ std::string as_comment(const std::string& text) {
 
 /// As it stands in tuning.hpp.
 std::string row(const Knob& knob, std::int64_t value) {
-  return knob.type.empty() ? "// keep of " + knob.name + " those up to " + std::to_string(value)
+  return knob.type.empty() ? "// of " + knob.name + ": " + std::to_string(value)
                            : "inline constexpr " + knob.type + " " + knob.name + " = " +
                                  in_source(value, knob.type) + ";";
 }
@@ -338,8 +373,8 @@ std::string sweep(Meter& meter, const Options& options, const Limits& given, con
   const auto current =
       static_cast<std::size_t>(std::find(values.begin(), values.end(), now) - values.begin());
 
-  std::printf("\n%s, time over that of %s\n%-34s", knob.name.c_str(),
-              in_source(now, knob.type).c_str(), "");
+  std::printf("\n%s, microseconds of %s and time over that\n%-34s %11s", knob.name.c_str(),
+              in_source(now, knob.type).c_str(), "", "");
   for (const std::int64_t value : values) std::printf(" %11s", in_source(value, knob.type).c_str());
   std::printf("\n");
   std::vector<Limits> limits(values.size(), given);
@@ -347,7 +382,7 @@ std::string sweep(Meter& meter, const Options& options, const Limits& given, con
   std::vector<double> mean(values.size(), 0);
   for (const Case& c : knob.cases) {
     const auto seconds = time_case(meter, options.rounds, c, limits);
-    std::printf("%-34s", name_of(c).c_str());
+    std::printf("%-34s %11.1f", name_of(c).c_str(), 1e6 * seconds[current]);
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::printf(" %11.3f", seconds[i] / seconds[current]);
       mean[i] += std::log(seconds[i] / seconds[current]) / static_cast<double>(knob.cases.size());
@@ -355,7 +390,7 @@ std::string sweep(Meter& meter, const Options& options, const Limits& given, con
     std::printf("\n");
     std::fflush(stdout);
   }
-  std::printf("%-34s", "geometric mean");
+  std::printf("%-34s %11s", "geometric mean", "");
   std::string measured;
   std::size_t best = current;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -38,8 +38,9 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.tile_team_size = tile_team_size;
   limits.tile_scratch_bytes = std::min(tile_scratch_bytes, limits.scratch_bytes);
   limits.vendor.found = backend_traits<Kokkos::Cuda>::vendor_takes<double>;
-  limits.vendor.least_extent = vendor_least_extent;
-  limits.vendor.least_work = vendor_least_work;
+  limits.vendor.starts = vendor_starts;
+  limits.vendor.tile = vendor_tile;
+  limits.vendor.matrices_per_call = vendor_matrices_per_call;
   limits.teams_at_once =
       static_cast<std::int64_t>(device.multiProcessorCount) * teams_per_multiprocessor;
   return limits;

@@ -5,6 +5,7 @@
 #include <shoal/error.hpp>
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -12,10 +13,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 /// \file
-/// Products by cuBLAS, one call each on the instance's stream.
+/// Products by cuBLAS, a whole batch in one call on the instance's stream.
 namespace shoal::detail {
 
 namespace {
@@ -102,14 +105,52 @@ constexpr cudaDataType type_of = std::is_same_v<T, float>                    ? C
                                  : std::is_same_v<T, Kokkos::complex<float>> ? CUDA_C_32F
                                                                              : CUDA_C_64F;
 
+template <class T>
+constexpr cublasComputeType_t compute_type =
+    sizeof(number_t<T>) == sizeof(double) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+
+/// Matrices [first, first + count). A single one has calls of its own, by which large products are
+/// split between multiprocessors; arrays of pointers stay where they are.
+template <class T>
+void call(cublasHandle_t handle, const BlasForm& form, const GemmProblem<T>& problem,
+          std::int64_t first, int count) {
+  const auto op_a = letter(form.a.op), op_b = letter(form.b.op);
+  const auto m = static_cast<int>(problem.m()), n = static_cast<int>(problem.n()),
+             k = static_cast<int>(problem.k());
+  const auto lda = static_cast<int>(form.a.ld), ldb = static_cast<int>(form.b.ld),
+             ldc = static_cast<int>(form.c.ld);
+  const auto& [a, b, c] = std::tie(problem.a, problem.b, problem.c);
+  const T *const alpha = &problem.alpha.value, *const beta = &problem.beta.value;
+  if (c.pointers) {
+    const auto table = [&](const auto& x) {
+      return reinterpret_cast<const void* const*>(x.pointers + first);
+    };
+    check(cublasGemmBatchedEx(handle, op_a, op_b, m, n, k, alpha, table(a), type_of<T>, lda,
+                              table(b), type_of<T>, ldb, beta,
+                              reinterpret_cast<void* const*>(c.pointers + first), type_of<T>, ldc,
+                              count, compute_type<T>, CUBLAS_GEMM_DEFAULT),
+          "cublasGemmBatchedEx");
+  } else if (count == 1) {
+    check(cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a.matrix_data(first), type_of<T>, lda,
+                       b.matrix_data(first), type_of<T>, ldb, beta, c.matrix_data(first),
+                       type_of<T>, ldc, compute_type<T>, CUBLAS_GEMM_DEFAULT),
+          "cublasGemmEx");
+  } else {
+    check(cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a.matrix_data(first),
+                                     type_of<T>, lda, a.batch_stride, b.matrix_data(first),
+                                     type_of<T>, ldb, b.batch_stride, beta, c.matrix_data(first),
+                                     type_of<T>, ldc, c.batch_stride, count, compute_type<T>,
+                                     CUBLAS_GEMM_DEFAULT),
+          "cublasGemmStridedBatchedEx");
+  }
+}
+
 } // namespace
 
 template <class Exec, class T>
-void vendor_gemm(const Exec& exec, const GemmPlan&, const GemmProblem<T>& given) {
+void vendor_gemm(const Exec& exec, const GemmPlan& plan, const GemmProblem<T>& given) {
   const BlasForm form = blas_form(given.a, given.conj_a, given.b, given.conj_b, given.c);
   const GemmProblem<T> problem = form.transposed ? given.transposed() : given;
-  constexpr auto compute =
-      sizeof(number_t<T>) == sizeof(double) ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
 
   const CurrentDevice device(exec.cuda_device());
   Library& library = library_of(exec);
@@ -123,15 +164,9 @@ void vendor_gemm(const Exec& exec, const GemmPlan&, const GemmProblem<T>& given)
   if (Kokkos::Tools::profileLibraryLoaded())
     Kokkos::Tools::beginParallelFor("shoal::gemm::vendor",
                                     Kokkos::Tools::Experimental::device_id(exec), &kernel);
-  for (std::int64_t i = 0; i < problem.c.batch; ++i)
-    check(cublasGemmEx(library.handle, letter(form.a.op), letter(form.b.op),
-                       static_cast<int>(problem.m()), static_cast<int>(problem.n()),
-                       static_cast<int>(problem.k()), &problem.alpha.value,
-                       problem.a.matrix_data(i), type_of<T>, static_cast<int>(form.a.ld),
-                       problem.b.matrix_data(i), type_of<T>, static_cast<int>(form.b.ld),
-                       &problem.beta.value, problem.c.matrix_data(i), type_of<T>,
-                       static_cast<int>(form.c.ld), compute, CUBLAS_GEMM_DEFAULT),
-          "cublasGemmEx");
+  const std::int64_t batch = problem.c.batch, most = plan.matrices_per_team;
+  for (std::int64_t first = 0; first < batch; first += most)
+    call(library.handle, form, problem, first, static_cast<int>(std::min(most, batch - first)));
   if (Kokkos::Tools::profileLibraryLoaded()) Kokkos::Tools::endParallelFor(kernel);
 }
 

@@ -24,8 +24,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.vector_staged_bytes = openmp_tuning::vector_staged_bytes;
   limits.vector_block = openmp_tuning::vector_block;
   limits.vendor.found = backend_traits<Kokkos::OpenMP>::vendor_takes<double>;
-  limits.vendor.least_extent = openmp_tuning::vendor_least_extent;
-  limits.vendor.least_work = openmp_tuning::vendor_least_work;
+  limits.vendor.starts = openmp_tuning::vendor_starts;
   limits.vendor.callers = exec.concurrency();
   limits.vendor.block_step = openmp_tuning::vendor_block_step;
   limits.vendor.block_overhead = openmp_tuning::vendor_block_overhead;

@@ -15,6 +15,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <algorithm>
 #include <type_traits>
 
 namespace shoal {
@@ -58,7 +59,10 @@ const char* vendor_obstacle(const Coefficient<T>& alpha, const BatchRef<const T>
                             const BatchRef<const T>& b, const Coefficient<T>& beta,
                             const BatchRef<T>& c, const GemmOptions& options) {
   if (a.sizes_differ() || b.sizes_differ() || c.sizes_differ()) return "sizes differ";
-  if (a.pointers || b.pointers || c.pointers) return "matrices are given by pointers";
+  if (!a.pointers != !c.pointers || !b.pointers != !c.pointers)
+    return "some matrices are given by pointers and some by strides";
+  if (std::min({a.batch_stride, b.batch_stride, c.batch_stride}) < 0)
+    return "a batch stride is negative";
   if (alpha.data || beta.data) return "alpha or beta is in memory";
   // BLAS does not look at A and B then, and NaN in them would not spread.
   if (alpha.value == arithmetic_t<T>(0)) return "alpha is 0";
@@ -134,11 +138,11 @@ GemmPlan gemm_plan(const Exec& exec, const A& a, const B& b, const C& c,
 /// 16-bit types alpha and beta are float, sums are float, and C is rounded once. Zero extents are
 /// fine: k = 0 gives C := beta C.
 ///
-/// Large products (\ref GemmPath::vendor) are handed to cuBLAS or a CBLAS where shoal was built
-/// with it and it can be told of them: a, b and c row-major or column-major, with any padding;
-/// alpha and beta numbers, alpha not 0. gemm_plan tells; options.path demands or avoids it. The
-/// last bits may then depend on the layout, the alignment and the number of threads
-/// (docs/accuracy.md).
+/// Larger products (\ref GemmPath::vendor) are handed to cuBLAS, a batch in one call, or to a CBLAS
+/// where shoal was built with it and it can be told of them: a, b and c row-major or column-major,
+/// with any padding, all by strides or all by pointers; alpha and beta numbers, alpha not 0.
+/// gemm_plan tells; options.path demands or avoids it. The last bits may then depend on the batch,
+/// the layout, the alignment and the number of threads (docs/accuracy.md).
 ///
 /// Any of a, b and c may be a \ref VariableBatch: matrices of different sizes, also of zero
 /// extents. A matrix C_i whose sizes do not agree with those of A_i and B_i, or exceed the maxima,

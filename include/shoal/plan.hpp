@@ -24,7 +24,8 @@ struct GemmPlan {
   int matrices_per_team = 0;    ///< the run of matrices a team stages at once
   /// Of the tile kernel: the edge of the part of C that a thread holds, and the extents of the
   /// blocks that a team stages at once. Of the vector kernel: the block of C that a team computes,
-  /// and the rows of B that it stages at once. Of the vendor's library: the block of C of a call.
+  /// and the rows of B that it stages at once. Of the vendor's library, whose callers count as
+  /// teams: the block of C of a call.
   int tile = 0;
   int block_m = 0;
   int block_n = 0;
@@ -64,6 +65,13 @@ std::ostream& operator<<(std::ostream&, const SvdPlan&);
 
 namespace detail {
 
+struct ScalarSize {
+  std::size_t bytes; ///< sizeof the scalar that is computed with
+  bool is_complex;
+  std::size_t stored_bytes = bytes; ///< sizeof the scalar in memory
+  std::size_t real_bytes() const { return is_complex ? bytes / 2 : bytes; }
+};
+
 /// Instances of the group SVD: their most columns, and the lanes that share a matrix by the size of
 /// its scalars.
 struct GroupShape {
@@ -77,12 +85,29 @@ struct GroupShape {
   }
 };
 
+/// From which products on the vendor's library is preferred: the least of m, n and k, m n k, and
+/// the part of its tiles of C that is C.
+struct VendorStart {
+  std::int64_t extent = 0;
+  double work = 0;
+  double fill = 0;
+};
+/// By scalar.
+struct VendorStarts {
+  VendorStart f32, f64, c64, c128;
+
+  constexpr const VendorStart& of(ScalarSize scalar) const {
+    if (scalar.is_complex) return scalar.bytes <= 8 ? c64 : c128;
+    return scalar.bytes <= 4 ? f32 : f64;
+  }
+};
+
 /// What a plan must know of the vendor's library for gemm.
 struct VendorLimits {
   bool found = false; ///< whether shoal was built with one
-  /// It is preferred where m, n and k are at least `least_extent` and their product `least_work`.
-  std::int64_t least_extent = 0;
-  double least_work = 0;
+  VendorStarts starts;
+  std::int64_t tile = 1;              ///< edge of the tiles in which it computes C
+  std::int64_t matrices_per_call = 1; ///< most of a call
   /// Threads that call it at once, each for a block of C; 1: a call fills the device.
   std::int64_t callers = 1;
   /// The edges of blocks are multiples of this. What a block costs beside its products, in columns
@@ -157,13 +182,6 @@ struct BackendLimits {
   int lane_width(std::size_t real_size) const {
     return vector_bytes ? vector_bytes / static_cast<int>(real_size) : 1;
   }
-};
-
-struct ScalarSize {
-  std::size_t bytes; ///< sizeof the scalar that is computed with
-  bool is_complex;
-  std::size_t stored_bytes = bytes; ///< sizeof the scalar in memory
-  std::size_t real_bytes() const { return is_complex ? bytes / 2 : bytes; }
 };
 
 struct GemmShape {

@@ -177,22 +177,28 @@ const char* vendor_obstacle(const GemmShape& s, ScalarSize scalar, const Backend
   return s.vendor_obstacle;
 }
 
-/// By the shape alone: a matrix has the same bits in any batch.
-bool vendor_preferred(const GemmShape& s, const BackendLimits& limits) {
-  return std::min({s.m, s.n, s.k}) >= limits.vendor.least_extent &&
+/// By the shape and the scalar alone: a batch and each of its matrices take the same path.
+bool vendor_preferred(const GemmShape& s, ScalarSize scalar, const BackendLimits& limits) {
+  const VendorStart& start = limits.vendor.starts.of(scalar);
+  const std::int64_t tile = limits.vendor.tile;
+  const auto fill = [&](std::int64_t x) {
+    return static_cast<double>(x) / static_cast<double>(divide_up(x, tile) * tile);
+  };
+  return std::min({s.m, s.n, s.k}) >= start.extent && fill(s.m) * fill(s.n) >= start.fill &&
          static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) >=
-             limits.vendor.least_work;
+             start.work;
 }
 
 /// Blocks of C for all callers, whatever the batch; on request also of products that are too small
 /// to be dealt out.
-void plan_vendor(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits) {
+void plan_vendor(GemmPlan& plan, const GemmShape& s, ScalarSize scalar,
+                 const BackendLimits& limits) {
   plan = {};
   plan.path = GemmPath::vendor;
   plan.team_size = 1;
   std::int64_t block_m = s.m, block_n = s.n;
   const std::int64_t callers = limits.vendor.callers;
-  if (vendor_preferred(s, limits)) {
+  if (vendor_preferred(s, scalar, limits)) {
     const auto block = [&](std::int64_t x, std::int64_t parts) {
       return divide_up(divide_up(x, parts), limits.vendor.block_step) * limits.vendor.block_step;
     };
@@ -211,8 +217,10 @@ void plan_vendor(GemmPlan& plan, const GemmShape& s, const BackendLimits& limits
   plan.block_m = static_cast<int>(block_m);
   plan.block_n = static_cast<int>(block_n);
   const std::int64_t blocks = divide_up(s.m, block_m) * divide_up(s.n, block_n);
-  plan.matrices_per_team =
-      static_cast<int>(std::max<std::int64_t>(1, divide_up(s.batch, most_teams / blocks)));
+  // As few calls as it can be told in, of about as many matrices each; a league is an int.
+  const std::int64_t calls = std::clamp<std::int64_t>(
+      divide_up(s.batch, limits.vendor.matrices_per_call), 1, most_teams / blocks);
+  plan.matrices_per_team = static_cast<int>(std::max<std::int64_t>(1, divide_up(s.batch, calls)));
   plan.league_size = divide_up(s.batch, plan.matrices_per_team) * blocks;
 }
 
@@ -259,11 +267,11 @@ GemmPlan plan_gemm(const GemmShape& shape, ScalarSize scalar, const BackendLimit
     break;
   case GemmPath::vendor:
     if (const char* const why = vendor_obstacle(shape, scalar, limits)) refuse(why);
-    plan_vendor(plan, shape, limits);
+    plan_vendor(plan, shape, scalar, limits);
     break;
   case GemmPath::automatic:
-    if (!vendor_obstacle(shape, scalar, limits) && vendor_preferred(shape, limits)) {
-      plan_vendor(plan, shape, limits);
+    if (!vendor_obstacle(shape, scalar, limits) && vendor_preferred(shape, scalar, limits)) {
+      plan_vendor(plan, shape, scalar, limits);
       break;
     }
     if (limits.vector_preferred) {

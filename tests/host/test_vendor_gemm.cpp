@@ -5,12 +5,15 @@
 #include "tests/support/settings.hpp"
 
 #include <gtest/gtest.h>
+#include <utility>
 
 /// \file
 /// Products that are handed to cuBLAS or a CBLAS: which, by which words, and with the same meaning.
 /// Where shoal was built without, that it says so.
 namespace shoal::test {
 namespace {
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
 template <class T>
 class VendorGemm : public ::testing::Test {};
@@ -25,8 +28,29 @@ TYPED_TEST(VendorGemm, LargeProductsGoThereBySize) {
     return gemm_plan(exec, a, b, c).path;
   };
   EXPECT_EQ(path_of(520, 530, 540) == GemmPath::vendor, has_vendor<T>());
-  EXPECT_NE(path_of(100, 90, 80), GemmPath::vendor);
+  EXPECT_NE(path_of(20, 20, 20), GemmPath::vendor);
   EXPECT_NE(path_of(4000, 3, 4000), GemmPath::vendor);
+}
+
+/// A CBLAS is called for each matrix, cuBLAS once.
+TYPED_TEST(VendorGemm, WholeBatchesGoToCublasInOneCall) {
+  using T = TypeParam;
+  if (!has_vendor<T>() || on_host) GTEST_SKIP() << "built without, or on a CPU";
+  const std::int64_t batch = 70000, n = 64;
+  const DeviceBatch<T> one(Layout::right, 1, n, n);
+  // Nothing is launched.
+  const auto many =
+      shoal::strided_batch<Memory>(one.right().data(), batch, n, n, n * n, n, std::int64_t(1));
+  const auto repeated =
+      shoal::strided_batch<Memory>(one.right().data(), batch, n, n, 0, n, std::int64_t(1));
+  const auto far = shoal::strided_batch<Memory>(one.right().data() + batch * n * n, batch, n, n,
+                                                n * n, n, std::int64_t(1));
+  for (const GemmPlan& plan :
+       {gemm_plan(Exec(), many, many, far), gemm_plan(Exec(), many, repeated, far)}) {
+    EXPECT_EQ(plan.path, GemmPath::vendor) << plan;
+    EXPECT_EQ(plan.league_size, 1) << plan;
+    EXPECT_EQ(plan.matrices_per_team, batch) << plan;
+  }
 }
 
 /// Large enough that C is dealt out in blocks.
@@ -50,10 +74,11 @@ TYPED_TEST(VendorGemm, TakesEveryOpInEveryPackedOrPaddedLayout) {
   Random random(seed());
   Worst worst;
   const Layout layouts[] = {Layout::right, Layout::column_major, Layout::padded_rows,
-                            Layout::padded_cols};
+                            Layout::padded_cols, Layout::pointers};
   const auto by_rows = [](Layout layout) {
-    return layout == Layout::right || layout == Layout::padded_rows;
+    return layout != Layout::column_major && layout != Layout::padded_cols;
   };
+  const auto by_pointers = [](Layout layout) { return layout == Layout::pointers; };
   for (const Layout a : layouts)
     for (const Layout b : layouts)
       for (const Layout c : layouts)
@@ -66,7 +91,8 @@ TYPED_TEST(VendorGemm, TakesEveryOpInEveryPackedOrPaddedLayout) {
             };
             const Where w{a, b, c, GemmPath::vendor};
             EXPECT_EQ(expect_case(p, w, worst).has_value(),
-                      can_be_told(a, op_a) && can_be_told(b, op_b))
+                      can_be_told(a, op_a) && can_be_told(b, op_b) &&
+                          by_pointers(a) == by_pointers(c) && by_pointers(b) == by_pointers(c))
                 << describe(p, w);
             if (this->HasFailure()) return;
           }
@@ -82,15 +108,31 @@ TYPED_TEST(VendorGemm, TakesThinAndRepeatedMatrices) {
   for (const Shape& s : {Shape{1, 1, 1}, Shape{1, 9, 5}, Shape{9, 1, 5}, Shape{9, 5, 1},
                          Shape{1, 1, 300}, Shape{300, 1, 1}, Shape{7, 200, 3}})
     for (const Layout layout : {Layout::right, Layout::column_major, Layout::padded_rows})
-      for (const bool repeat : {false, true}) {
+      for (const int repeat : {0, 1, 2, 3}) {
         auto p = make_case<T>(random, 4, s, Op::none, Op::none, T(-1), T(0));
-        p.repeat_a = repeat;
-        const Where w{repeat ? Layout::repeated : layout, layout, layout, GemmPath::vendor};
+        p.repeat_a = repeat & 1;
+        p.repeat_b = repeat & 2;
+        const Where w{p.repeat_a ? Layout::repeated : layout,
+                      p.repeat_b ? Layout::repeated : layout, layout, GemmPath::vendor};
         EXPECT_TRUE(expect_case(p, w, worst)) << describe(p, w);
       }
 }
 
-TYPED_TEST(VendorGemm, BitsDoNotDependOnTheBatch) {
+/// More matrices than a grid has blocks in its second and third dimension.
+TYPED_TEST(VendorGemm, TakesManyMatrices) {
+  using T = TypeParam;
+  if (!has_vendor<T>()) GTEST_SKIP() << "built without";
+  Random random(seed());
+  Worst worst;
+  for (const auto& [batch, s] : {std::pair{65537, Shape{3, 4, 5}}, {70001, Shape{2, 2, 2}}})
+    for (const Layout layout : {Layout::right, Layout::padded_cols, Layout::pointers}) {
+      const auto p = make_case<T>(random, batch, s, Op::none, Op::none, T(-1), T(0));
+      EXPECT_TRUE(expect_case(p, {layout, layout, layout, GemmPath::vendor}, worst));
+    }
+}
+
+/// Those of a CBLAS do not depend on the batch either.
+TYPED_TEST(VendorGemm, BitsAreTheSameOnEveryRun) {
   using T = TypeParam;
   if (!has_vendor<T>()) GTEST_SKIP() << "built without";
   Random random(seed());
@@ -98,7 +140,8 @@ TYPED_TEST(VendorGemm, BitsDoNotDependOnTheBatch) {
     const auto all = make_case<T>(random, 3, s, Op::none, Op::none, T(3), T(0));
     const Where w{Layout::right, Layout::right, Layout::right, GemmPath::vendor};
     const HostBatch<T> together = run_gemm(all, w);
-    for (std::int64_t b = 0; b < 3; ++b) {
+    EXPECT_TRUE(together.same(run_gemm(all, w)));
+    for (std::int64_t b = 0; on_host && b < 3; ++b) {
       const auto one = [&](const HostBatch<T>& x) {
         HostBatch<T> y(1, x.rows, x.cols);
         for (std::int64_t i = 0; i < x.rows; ++i)
@@ -145,7 +188,10 @@ TYPED_TEST(VendorGemm, ObstaclesAreNamed) {
     EXPECT_NE(gemm_plan(Exec(), alpha, a, b, beta, c.right()).path, GemmPath::vendor);
   };
   refused("its layout is not BLAS's", 1, left.left(), x.right(), 0);
-  refused("matrices are given by pointers", 1, x.right(), pointers.pointers(), 0);
+  refused("some matrices are given by pointers", 1, x.right(), pointers.pointers(), 0);
+  refused("a batch stride is negative", 1,
+          shoal::strided_batch<Memory>(x.right().data() + n * n, 2, n, n, -n * n, n, 1), x.right(),
+          0);
   refused("alpha or beta is in memory", two.entries(), x.right(), x.right(), 0);
   refused("alpha or beta is in memory", 1, x.right(), x.right(), two.entries());
   refused("alpha is 0", 0, x.right(), x.right(), 1);

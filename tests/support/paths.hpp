@@ -13,11 +13,11 @@
 
 namespace shoal::test {
 
-/// Whether there is a vendor's library for products of T: cuBLAS takes 16-bit scalars, CBLAS none.
+/// Whether there is a vendor's library for products of T: 16-bit ones are handed to none.
 template <class T>
 bool has_vendor() {
   constexpr bool on_host = Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
-  return on_host ? SHOAL_ENABLE_CBLAS && !is_converted<T> : SHOAL_ENABLE_CUBLAS;
+  return (on_host ? SHOAL_ENABLE_CBLAS : SHOAL_ENABLE_CUBLAS) && !is_converted<T>;
 }
 
 /// CPUs alone have the vector kernels.

@@ -207,8 +207,8 @@ TEST(GemmPlan, TheVectorKernelIsForCpus) {
 
 BackendLimits with_vendor(BackendLimits limits) {
   limits.vendor.found = true;
-  limits.vendor.least_extent = 16;
-  limits.vendor.least_work = 256. * 256 * 256;
+  const detail::VendorStart start = {16, 256. * 256 * 256};
+  limits.vendor.starts = {start, start, start, start};
   return limits;
 }
 
@@ -249,7 +249,56 @@ TEST(GemmPlan, TheVendorTakesLargeProductsThatItCanBeToldOf) {
   }
 }
 
-/// A matrix has the same bits in any batch: its blocks may not depend on the batch.
+TEST(GemmPlan, TheVendorStartsWhereItsTilesAreFullAndByScalar) {
+  BackendLimits limits = gpu();
+  limits.vendor.found = true;
+  limits.vendor.tile = 32;
+  limits.vendor.starts = {{48, 0, 0.5}, {31, 0, 0.5}, {24, 0, 0.5}, {16, 0, 0.5}};
+  const auto taken = [&](std::int64_t m, std::int64_t n, std::int64_t k, int scalar) {
+    return plan_gemm({1000, m, n, k}, scalars[scalar], limits, {}).path == GemmPath::vendor;
+  };
+  const int least[] = {48, 31, 24, 24}; // 16 x 16 is a quarter of a tile
+  for (int scalar = 0; scalar < 4; ++scalar) {
+    EXPECT_TRUE(taken(least[scalar], least[scalar], least[scalar], scalar));
+    EXPECT_FALSE(taken(least[scalar] - 1, least[scalar], least[scalar], scalar) && scalar < 3);
+    EXPECT_FALSE(taken(33, 33, 33, scalar));
+    EXPECT_TRUE(taken(63, 64, 65, scalar)) << "k has no tiles";
+    EXPECT_FALSE(taken(65, 65, 64, scalar));
+    EXPECT_TRUE(taken(512, 1000, 48, scalar));
+    EXPECT_FALSE(taken(1000, 1000, 8, scalar));
+  }
+  EXPECT_FALSE(taken(64, 64, 64, 4)) << "16-bit";
+}
+
+TEST(GemmPlan, TheVendorIsToldOfAsManyMatricesAsACallTakes) {
+  GemmOptions options;
+  options.path = GemmPath::vendor;
+  BackendLimits limits = with_vendor(gpu());
+  const auto plan = [&](std::int64_t batch) {
+    return plan_gemm({batch, 300, 20, 30}, scalars[0], limits, options);
+  };
+  for (const std::int64_t most :
+       {std::int64_t(1), std::int64_t(1000), std::int64_t(std::numeric_limits<int>::max())}) {
+    limits.vendor.matrices_per_call = most;
+    for (const std::int64_t batch : batches) {
+      const GemmPlan p = plan(batch);
+      const std::int64_t calls = (batch + most - 1) / most; // a league is an int
+      SCOPED_TRACE(::testing::Message() << p << " for " << batch << ", a call takes " << most);
+      EXPECT_EQ(p.block_m, 300);
+      EXPECT_EQ(p.block_n, 20);
+      EXPECT_LE(p.league_size, std::min<std::int64_t>(calls, std::numeric_limits<int>::max()));
+      EXPECT_GE(p.league_size * p.matrices_per_team, batch);
+      if (most > 1) {
+        EXPECT_LE(p.matrices_per_team, most);
+      }
+    }
+  }
+  EXPECT_EQ(plan(0).league_size, 0);
+  EXPECT_EQ(plan(100000000).league_size, 1);
+  EXPECT_EQ(plan(std::int64_t(1) << 33).league_size, 5);
+}
+
+/// A matrix has a CBLAS's bits in any batch: its blocks may not depend on the batch.
 TEST(GemmPlan, TheVendorsBlocksCoverCWhateverTheBatch) {
   GemmOptions options;
   options.path = GemmPath::vendor;

@@ -49,10 +49,11 @@ inline constexpr std::size_t vector_panel_bytes = 24u << 10;
 inline constexpr std::size_t vector_staged_bytes = 48u << 10;
 /// Edge of the blocks of C that large products are dealt out in.
 inline constexpr int vector_block = 240;
-/// The CBLAS: from which m, n and k on it is preferred, and m n k. (OpenBLAS with AVX2 takes 1.1
-/// times as long as the vector kernel at n = 223, with AVX-512 0.87 times.)
-inline constexpr std::int64_t vendor_least_extent = 16;
-inline constexpr double vendor_least_work = 256. * 256 * 256;
+/// From which products on the CBLAS is preferred. (OpenBLAS with AVX2 takes 1.1 times as long as
+/// the vector kernel at n = 223, with AVX-512 0.87 times.)
+inline constexpr VendorStart vendor_start = {16, 256. * 256 * 256};
+inline constexpr VendorStarts vendor_starts = {vendor_start, vendor_start, vendor_start,
+                                               vendor_start};
 /// The edges of its blocks of C are multiples of this: whole cache lines, and little imbalance.
 inline constexpr std::int64_t vendor_block_step = 8;
 /// What a block costs beside its products: operands are packed anew for each (OpenBLAS, two
