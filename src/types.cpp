@@ -39,6 +39,7 @@ const char* to_string(SvdPath path) {
   case SvdPath::team: return "team";
   case SvdPath::group: return "group";
   case SvdPath::block: return "block";
+  case SvdPath::tall: return "tall";
   case SvdPath::vector: return "vector";
   }
   return "invalid";

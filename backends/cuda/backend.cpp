@@ -32,6 +32,9 @@ BackendLimits backend_limits<Kokkos::Cuda>(const Kokkos::Cuda& exec) {
   limits.group_lanes = group_lanes;
   limits.group_scratch_bytes = std::min(group_scratch_bytes, limits.scratch_bytes);
   limits.block_shapes = block_shapes;
+  limits.tall_shapes = tall_shapes;
+  limits.tall_lanes = tall_lanes;
+  limits.tall_least_ratio = tall_least_ratio;
   limits.team_size = team_size;
   limits.vector_length = vector_length;
   limits.tile_preferred = true;

@@ -31,6 +31,7 @@ BackendLimits backend_limits<Kokkos::OpenMP>(const Kokkos::OpenMP& exec) {
   limits.group_shapes = openmp_tuning::group_shapes;
   limits.group_scratch_bytes = openmp_tuning::scratch_bytes;
   limits.block_shapes = openmp_tuning::block_shapes;
+  limits.tall_shapes = openmp_tuning::tall_shapes;
   limits.teams_at_once = exec.concurrency();
   limits.scratch_bytes = openmp_tuning::scratch_bytes;
   return limits;

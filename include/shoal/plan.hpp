@@ -44,12 +44,14 @@ struct SvdPlan {
   int team_size = 0;
   int vector_length = 1;
   int matrices_per_team = 0;
-  int instance_columns = 0; ///< of the instance of the group or block kernel; else 0
+  int instance_columns = 0;    ///< of the instance of the group, block or tall kernel; else 0
+  std::int64_t row_blocks = 0; ///< of the tall path: blocks that the rows of a matrix are cut into
   std::size_t scratch_bytes = 0;
   /// The part of the working set that does not fit in scratch, for each team; 0 where all of it
   /// does.
   std::size_t workspace_bytes_per_team = 0;
-  /// What all teams share: the number of the next matrix, where sizes differ.
+  /// What all teams share: the number of the next matrix, where sizes differ; all blocks of rows of
+  /// the tall path, and the workspace of the path that decomposes their triangles.
   std::size_t workspace_bytes_shared = 0;
 
   /// league_size * workspace_bytes_per_team + workspace_bytes_shared
@@ -131,6 +133,19 @@ struct BlockShape {
   }
 };
 
+/// Instances of the tall QR: their most columns, and the rows that a vector lane holds, by the size
+/// of the scalars. 0: there is none.
+struct TallShape {
+  int columns;
+  int rows_of_4_bytes, rows_of_8_bytes, rows_of_16_bytes;
+
+  constexpr int rows(std::size_t scalar_bytes) const {
+    return scalar_bytes <= 4   ? rows_of_4_bytes
+           : scalar_bytes <= 8 ? rows_of_8_bytes
+                               : rows_of_16_bytes;
+  }
+};
+
 /// What a plan must know of a backend. Filled by backends/<b>/backend.cpp from the device and from
 /// detail/backends/<b>/tuning.hpp.
 struct BackendLimits {
@@ -155,6 +170,11 @@ struct BackendLimits {
   /// to the team kernel without.
   std::span<const BlockShape> block_shapes;
   bool block_preferred = false;
+  /// The tall path: its instances, the smallest first, vector lanes of a team, and the ratio of
+  /// rows to columns from which on it is preferred to all but the lane kernel (0: never).
+  std::span<const TallShape> tall_shapes;
+  int tall_lanes = 1;
+  int tall_least_ratio = 0;
   int team_size = 1; ///< threads and vector lanes of a team of the team kernels
   int vector_length = 1;
   std::int64_t teams_at_once = 1; ///< teams that fill the device: bounds the workspace
@@ -197,6 +217,8 @@ struct SvdShape {
 
 GemmPlan plan_gemm(const GemmShape&, ScalarSize, const BackendLimits&, const GemmOptions&);
 SvdPlan plan_svd(const SvdShape&, ScalarSize, const BackendLimits&, const SvdOptions&);
+/// What the tall path asks for of the triangles.
+SvdOptions options_of_triangles(bool transposed, const SvdOptions&);
 
 } // namespace detail
 } // namespace shoal

@@ -37,6 +37,7 @@ enum class SvdPath {
   team,      ///< one team a matrix: every shape
   group,     ///< one matrix a few vector lanes: where the working set of a few fits in scratch
   block,     ///< one team a matrix, blocks of columns in registers: up to some hundred columns
+  tall,      ///< QR of blocks of rows, then their triangles on another path: few columns, more rows
   vector,    ///< CPUs: one matrix a thread at a time, columns side by side in vector registers
 };
 

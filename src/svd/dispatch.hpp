@@ -4,13 +4,16 @@
 
 #include "src/svd/group_kernel.hpp"
 #include "src/svd/lane_kernel.hpp"
+#include "src/svd/tall_kernel.hpp"
 #include "src/svd/team_kernel.hpp"
 #include "src/svd/vector_kernel.hpp"
 
 #include <shoal/detail/dispatch.hpp>
 #include <shoal/detail/launch.hpp>
+#include <shoal/detail/plan_support.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 namespace shoal::detail {
@@ -85,6 +88,60 @@ void run_block_svd(const Exec& exec, const SvdPlan& plan, const SvdBatch<T>& bat
   }
 }
 
+/// The instance number Shape of the tall path that the plan names, or the next.
+template <std::size_t Shape, class Exec, class T>
+void run_tall_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
+                  const SvdArguments<T>& arguments, char* workspace) {
+  using Traits = backend_traits<Exec>;
+  if constexpr (Shape < std::size(Traits::tall_shapes)) {
+    constexpr int columns = Traits::tall_shapes[Shape].columns, lanes = Traits::block_lanes;
+    constexpr int rows = Traits::tall_shapes[Shape].rows(sizeof(T));
+    if constexpr (rows > 0) {
+      if (plan.instance_columns == columns) {
+        const auto address = reinterpret_cast<std::uintptr_t>(workspace);
+        workspace += (scratch_alignment - address % scratch_alignment) % scratch_alignment;
+        const bool left = arguments.u.present();
+        const TallLayout layout(arguments.a.batch, arguments.a.rows, arguments.a.cols,
+                                plan.row_blocks, lanes, sizeof(T), left);
+        const TallWork<T> work(layout, workspace);
+        launch<Traits::tall_lanes, Traits::tall_teams>(
+            "shoal::svd::tall_qr", exec, plan,
+            TallQrKernel<Exec, T, columns, rows, lanes>(plan, arguments.a, work));
+        if (layout.blocks > 1)
+          launch_range("shoal::svd::tall_equalise", exec, layout.batch * layout.blocks,
+                       TallEqualise<T>(work));
+        SvdArguments<T> triangles = arguments;
+        triangles.a = work.stack();
+        if (left) triangles.u = work.vectors(arguments.u.cols);
+        triangles.details.rank_rows = static_cast<int>(layout.m);
+        const SvdOptions its_options = options_of_triangles(plan.transposed, options);
+        run_svd<Exec, T>(exec,
+                         plan_svd({layout.batch, layout.stacked_rows(), layout.n}, scalar_size<T>(),
+                                  backend_limits(exec), its_options),
+                         its_options, triangles, workspace + layout.total);
+        launch_range("shoal::svd::tall_scale", exec, layout.batch,
+                     TallScaleValues<T>(arguments.s, work));
+        if (left)
+          launch<Traits::tall_lanes, Traits::tall_teams>(
+              "shoal::svd::tall_apply", exec, plan,
+              TallApplyKernel<Exec, T, columns, rows, lanes>(plan, arguments.u, work));
+        if (options.fix_signs) {
+          const auto right = arguments.vt.transposed();
+          SvdPlan signs = plan;
+          signs.scratch_bytes = 0;
+          signs.league_size = divide_up(layout.batch, plan.team_size);
+          launch<Traits::tall_lanes>("shoal::svd::signs", exec, signs,
+                                     plan.transposed
+                                         ? SignKernel<Exec, T, lanes>(right, arguments.u)
+                                         : SignKernel<Exec, T, lanes>(arguments.u, right));
+        }
+        return;
+      }
+    }
+    run_tall_svd<Shape + 1>(exec, plan, options, arguments, workspace);
+  }
+}
+
 /// Instances for each of the 6 scalars: up to 4 columns x (square, tall) x (with, without left
 /// vectors) of the lane kernel; 5 to 7 columns x (with, without) and run-time columns x (with,
 /// without) where the backend has them; the backend's group_shapes of the group kernel and its
@@ -97,6 +154,8 @@ void run_svd(const Exec& exec, const SvdPlan& plan, const SvdOptions& options,
   const SvdArguments<T> arguments = plan.transposed ? transposed(given) : given;
   const PoolWorkspace<Exec> pool(exec, workspace ? 0 : plan.workspace_bytes());
   auto* const memory = static_cast<char*>(workspace ? workspace : pool.data());
+  if constexpr (!is_converted<T>)
+    if (plan.path == SvdPath::tall) return run_tall_svd<0>(exec, plan, options, arguments, memory);
   const SvdBatch<T> batch(plan, arguments, options);
   const MatrixQueue queue(plan, memory);
   queue.reset(exec);

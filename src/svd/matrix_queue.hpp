@@ -2,6 +2,7 @@
 #ifndef SHOAL_SRC_SVD_MATRIX_QUEUE_HPP
 #define SHOAL_SRC_SVD_MATRIX_QUEUE_HPP
 
+#include <shoal/detail/launch.hpp>
 #include <shoal/plan.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -15,7 +16,7 @@ inline constexpr std::size_t svd_shared_bytes = 16;
 
 struct ResetQueue {
   std::int64_t* next;
-  KOKKOS_FUNCTION void operator()(int) const { *next = 0; }
+  KOKKOS_FUNCTION void operator()(std::int64_t) const { *next = 0; }
 };
 
 /// Deals the matrices of a batch out to teams that work on one after another:
@@ -37,12 +38,7 @@ public:
   /// Queues the start of the counter before the kernel that reads it.
   template <class Exec>
   void reset(const Exec& exec) const {
-    if (!m_next) return;
-    Kokkos::parallel_for(
-        "shoal::svd::reset",
-        Kokkos::Experimental::require(Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                                      Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-        ResetQueue{m_next});
+    if (m_next) launch_range("shoal::svd::reset", exec, 1, ResetQueue{m_next});
   }
 
   template <class Member>

@@ -2,6 +2,7 @@
 #include "src/svd/block_jacobi.hpp"
 #include "src/svd/group_svd.hpp"
 #include "src/svd/matrix_queue.hpp"
+#include "src/svd/tall_kernel.hpp"
 #include "src/svd/vector_svd.hpp"
 
 #include <shoal/detail/lane_tile.hpp>
@@ -144,6 +145,41 @@ bool plan_block(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   return false;
 }
 
+/// False where there is no instance for the shape, or blocks would not have half as many rows left.
+bool plan_tall(SvdPlan& plan, const Problem& p, const BackendLimits& limits,
+               const SvdOptions& options) {
+  if (p.completed || p.scalar.stored_bytes != p.scalar.bytes || p.n < 1 || p.m <= p.n) return false;
+  for (const TallShape& shape : limits.tall_shapes) {
+    const std::int64_t most_rows =
+        static_cast<std::int64_t>(shape.rows(p.scalar.bytes)) * limits.vector_length;
+    if (shape.columns < p.n || most_rows < 2 * p.n) continue;
+    const std::size_t each = tall_scratch_bytes(shape.columns, limits.vector_length, p.scalar.bytes,
+                                                p.scalar.real_bytes());
+    if (each > limits.scratch_bytes) continue;
+    plan.path = SvdPath::tall;
+    plan.vector_length = limits.vector_length;
+    plan.instance_columns = shape.columns;
+    plan.row_blocks = divide_up(p.m, most_rows);
+    plan.matrices_per_team = 1;
+    plan.team_size = std::clamp(limits.tall_lanes / limits.vector_length, 1,
+                                static_cast<int>(limits.scratch_bytes / each));
+    const std::int64_t blocks = p.batch * plan.row_blocks;
+    while (plan.team_size > 1 && divide_up(blocks, plan.team_size) < limits.teams_at_once)
+      plan.team_size /= 2;
+    plan.league_size =
+        std::min<std::int64_t>(divide_up(blocks, plan.team_size), std::numeric_limits<int>::max());
+    plan.scratch_bytes = each * static_cast<std::size_t>(plan.team_size);
+    const SvdPlan triangles = plan_svd({p.batch, plan.row_blocks * p.n, p.n}, p.scalar, limits,
+                                       options_of_triangles(plan.transposed, options));
+    plan.workspace_bytes_shared =
+        TallLayout(p.batch, p.m, p.n, plan.row_blocks, limits.vector_length, p.scalar.bytes, p.left)
+            .total +
+        scratch_alignment + triangles.workspace_bytes();
+    return true;
+  }
+  return false;
+}
+
 void plan_vector(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
   plan.path = SvdPath::vector;
   plan.team_size = plan.vector_length = plan.matrices_per_team = 1;
@@ -225,6 +261,11 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
   case SvdPath::block:
     if (!plan_block(plan, problem, limits)) refuse("an instance for its columns and scalar");
     break;
+  case SvdPath::tall:
+    if (!plan_tall(plan, problem, limits, options))
+      refuse("more rows than columns, an instance for its columns and scalar, and no completed "
+             "vectors");
+    break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
   case SvdPath::vector:
     if (!limits.vector_preferred) refuse("a CPU");
@@ -232,6 +273,9 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
     break;
   case SvdPath::automatic:
     if (lane_team > 0) plan_lane(plan, problem, limits, lane_team);
+    else if (limits.tall_least_ratio > 0 && m >= limits.tall_least_ratio * n &&
+             plan_tall(plan, problem, limits, options))
+      break;
     else if (limits.vector_preferred) plan_vector(plan, problem, limits);
     else if ((!limits.group_preferred || !plan_group(plan, problem, limits)) &&
              (!limits.block_preferred || !plan_block(plan, problem, limits)))
@@ -239,6 +283,16 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
     break;
   }
   return plan;
+}
+
+SvdOptions options_of_triangles(bool transposed, const SvdOptions& options) {
+  SvdOptions triangles = options;
+  const Vectors tall = transposed ? options.right : options.left;
+  triangles.right = transposed ? options.left : options.right;
+  triangles.left = tall == Vectors::none ? Vectors::none : Vectors::thin;
+  triangles.fix_signs = false; // the largest entry may be in any block
+  triangles.path = SvdPath::automatic;
+  return triangles;
 }
 
 } // namespace shoal::detail

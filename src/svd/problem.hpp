@@ -20,7 +20,8 @@ lane::SvdRequest svd_request(const SvdPlan& plan, const SvdArguments<T>& argumen
                              const SvdOptions& options) {
   return {arguments.vt.present(),     lane::sign_rule(options.fix_signs, plan.transposed),
           options.tolerance,          options.max_sweeps,
-          arguments.details.wanted(), arguments.details.off_norm.data != nullptr};
+          arguments.details.wanted(), arguments.details.off_norm.data != nullptr,
+          arguments.details.rank_rows};
 }
 
 /// One matrix with its results, m >= n.

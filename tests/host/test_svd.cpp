@@ -446,6 +446,8 @@ TYPED_TEST(Svd16, VectorsAreThoseOfFloatRoundedOnce) {
     std::copy(a.values.begin(), a.values.end(), wide.values.begin());
     for (const SvdPath path : every_path<SvdPath>())
       for (const Vectors vectors : {Vectors::thin, Vectors::full}) {
+        // Not always the same path for both, or not there for T.
+        if (path == SvdPath::automatic || path == SvdPath::tall) continue;
         const SvdJob job = SvdJob::of(vectors, vectors, Layout::right, path);
         const auto r = try_svd(a, job);
         const auto expected = try_svd(wide, job);

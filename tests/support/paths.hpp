@@ -20,11 +20,13 @@ bool has_vendor() {
   return (on_host ? SHOAL_ENABLE_CBLAS : SHOAL_ENABLE_CUBLAS) && !is_converted<T>;
 }
 
-/// CPUs alone have the vector kernels.
+/// CPUs alone have the vector kernels; the triangles of 16-bit matrices are none.
 template <class T, class Path>
 bool runs_here(Path path) {
   if constexpr (std::is_same_v<Path, GemmPath>)
     if (path == GemmPath::vendor) return has_vendor<T>();
+  if constexpr (std::is_same_v<Path, SvdPath>)
+    if (path == SvdPath::tall) return !is_converted<T>;
   return path != Path::vector || Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 }
 

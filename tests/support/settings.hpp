@@ -26,9 +26,9 @@ inline std::uint64_t seed() {
   return text ? std::strtoull(text, nullptr, 0) : 20240229;
 }
 
-/// Sanitizers take ten times as long. Of the cases of a long loop one in so many is enough for them:
-/// the optimised build sees all. No factor of 2 or 3, which other settings of such loops alternate
-/// with.
+/// Sanitizers take ten times as long. Of the cases of a long loop one in so many is enough for
+/// them: the optimised build sees all. No factor of 2 or 3, which other settings of such loops
+/// alternate with.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr int case_step = 5;
 #else

@@ -35,6 +35,7 @@ struct SvdDetailRefs {
   EntryRef<int> sweeps;
   EntryRef<Real> off_norm;
   EntryRef<int> rank;
+  int rank_rows = 0; ///< see lane::SvdRequest
 
   KOKKOS_FUNCTION bool wanted() const { return sweeps.data || off_norm.data || rank.data; }
   KOKKOS_FUNCTION void store(std::int64_t b, int its_sweeps, const Real& its_off_norm,

@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <cstdint>
 
 namespace shoal::detail {
 
@@ -32,6 +33,17 @@ void launch(const char* label, const Exec& exec, const Plan& plan, const Functor
     run(Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<MaxThreads, MinTeams>>(
         exec, league, plan.team_size, plan.vector_length));
   else run(Kokkos::TeamPolicy<Exec>(exec, league, plan.team_size, plan.vector_length));
+}
+
+/// Queues functor(0), ..., functor(count - 1).
+template <class Exec, class Functor>
+void launch_range(const char* label, const Exec& exec, std::int64_t count, const Functor& functor) {
+  Kokkos::parallel_for(
+      label,
+      Kokkos::Experimental::require(
+          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+          Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+      functor);
 }
 
 /// Memory from the backend's stream-ordered pool: usable by work queued after the constructor,

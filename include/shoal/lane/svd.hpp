@@ -507,6 +507,7 @@ struct SvdRequest {
   int max_sweeps = 30;  ///< the bound on Jacobi sweeps, >= 1
   /// Whether the details of shoal::SvdDetails are stored, and the off-diagonal norm among them.
   bool details = false, off_norm = false;
+  int rank_rows = 0; ///< the rank is that of a matrix of so many rows, if it has fewer
 };
 
 /// Stands for details that are never asked for.
@@ -518,7 +519,8 @@ namespace detail {
 template <class V>
 KOKKOS_FUNCTION number_t<V> rank_tolerance(const SvdRequest& request, int m) {
   using Number = number_t<V>;
-  const Number rounding = 2 * unit_roundoff<V> * static_cast<Number>(m);
+  const int rows = m < request.rank_rows ? request.rank_rows : m;
+  const Number rounding = 2 * unit_roundoff<V> * static_cast<Number>(rows);
   const auto asked = static_cast<Number>(request.tolerance);
   return asked > rounding ? asked : rounding;
 }

@@ -34,6 +34,9 @@ struct backend_traits<Kokkos::Cuda> {
   static constexpr int group_teams = cuda_tuning::group_teams(
       2 * Columns * ((Columns + Lanes - 1) / Lanes) * sizeof(T), sizeof(T));
   static constexpr auto& block_shapes = cuda_tuning::block_shapes;
+  static constexpr auto& tall_shapes = cuda_tuning::tall_shapes;
+  static constexpr int tall_lanes = cuda_tuning::tall_lanes;
+  static constexpr int tall_teams = cuda_tuning::tall_teams;
   static constexpr int block_lanes = cuda_tuning::vector_length;
   static constexpr int team_threads = cuda_tuning::team_size * cuda_tuning::vector_length;
   static constexpr int svd_teams = cuda_tuning::svd_teams;

@@ -61,6 +61,12 @@ inline constexpr BlockShape block_shapes[] = {
     {256, {4, 256, 1}, {4, 256, 1}, {2, 256, 1}},
     {512, {4, 256, 1}, {2, 256, 1}, {}},
 };
+/// The tall path: 64 to 128 registers of a lane hold its rows; lanes of a team, teams that are to
+/// fit on a multiprocessor; and the rows, by columns, from which on it is preferred.
+inline constexpr TallShape tall_shapes[] = {{8, 16, 8, 4}, {16, 8, 4, 2}, {32, 4, 2, 0}};
+inline constexpr int tall_lanes = 128;
+inline constexpr int tall_teams = 2;
+inline constexpr int tall_least_ratio = 3;
 /// The team kernels: threads, vector lanes, and teams on one multiprocessor that the workspace
 /// allows for. Tuner, 2026-12-03, NVIDIA H200, 48 x 48 to 128 x 128, time over that of 4 teams: 2
 /// 1.154, 8 0.984, 16 0.972.

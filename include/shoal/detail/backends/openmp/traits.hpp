@@ -41,11 +41,18 @@ struct backend_traits<Kokkos::OpenMP> {
     static X exchanged(const X& x, int) {
       return x;
     }
+    template <class X>
+    static X from(const X& x, int) {
+      return x;
+    }
     static bool any_of_warp(bool x) { return x; }
     static bool any(bool x) { return x; }
     static void sync() {}
   };
   static constexpr auto& block_shapes = openmp_tuning::block_shapes;
+  static constexpr auto& tall_shapes = openmp_tuning::tall_shapes;
+  static constexpr int tall_lanes = 0;
+  static constexpr int tall_teams = 1;
   static constexpr int block_lanes = 1;
   static constexpr int team_threads = 0;
   static constexpr int svd_teams = 1;

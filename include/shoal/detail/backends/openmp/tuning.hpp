@@ -31,6 +31,8 @@ inline constexpr GroupShape group_shapes[] = {{32, 1, 1, 1}};
 inline constexpr std::size_t group_register_bytes = 2 * 32 * 32 * sizeof(float);
 /// Block Jacobi likewise.
 inline constexpr BlockShape block_shapes[] = {{64, {4}, {4}, {4}}};
+/// The tall QR likewise.
+inline constexpr TallShape tall_shapes[] = {{32, 64, 64, 64}};
 /// Most threads of a team of the tile kernel of gemm, which is taken here by request only.
 inline constexpr int tile_team_size = 16;
 /// The vector kernel of gemm: bytes and number of the vector registers that the compiler may use.
