@@ -18,26 +18,27 @@
 
 /// \file
 /// Matrices with many more rows than columns, by a sequence of launches: the QR of blocks of rows;
-/// the decomposition of the triangles, one below the other, on whatever path they take, which may be
-/// this again; and the product of each block's Q with its part of the left vectors.
+/// the decomposition of the triangles, one below the other, on whatever path they take, which may
+/// be this again; and the product of each block's Q with its part of the left vectors.
 namespace shoal::detail {
 
 /// How the rows of a batch are cut, and the workspace that the blocks share.
 struct TallLayout {
-  std::int64_t batch, m, n, blocks; ///< blocks of each matrix
-  bool left;                        ///< whether Q is kept
+  std::int64_t batch, m, n, blocks;                                  ///< blocks of each matrix
+  bool left;                                                         ///< whether Q is kept
   std::size_t reflectors, steps, squares, stack, vectors, exponents; ///< offsets in the workspace
   std::size_t total;
 
-  TallLayout(std::int64_t its_batch, std::int64_t its_m, std::int64_t its_n, std::int64_t its_blocks,
-             int lanes, std::size_t scalar_bytes, bool left_vectors)
+  TallLayout(std::int64_t its_batch, std::int64_t its_m, std::int64_t its_n,
+             std::int64_t its_blocks, int lanes, std::size_t scalar_bytes, bool left_vectors)
       : batch(its_batch), m(its_m), n(its_n), blocks(its_blocks), left(left_vectors),
         m_slots((most_rows() + lanes - 1) / lanes), m_lanes(lanes) {
     std::size_t end = 0;
     const auto place = [&](std::int64_t of_a_block, std::size_t bytes) {
       const std::size_t here = end;
-      end += (static_cast<std::size_t>(batch * blocks * of_a_block) * bytes + scratch_alignment - 1) /
-             scratch_alignment * scratch_alignment;
+      end +=
+          (static_cast<std::size_t>(batch * blocks * of_a_block) * bytes + scratch_alignment - 1) /
+          scratch_alignment * scratch_alignment;
       return here;
     };
     stack = place(n * n, scalar_bytes);
@@ -109,14 +110,13 @@ private:
 template <class Exec, class Member, class F>
 KOKKOS_FUNCTION void for_blocks(const Member& member, const TallLayout& layout,
                                 std::size_t scratch_bytes, const F& f) {
-  char* const scratch =
-      team_scratch<Exec>(member, scratch_bytes) +
-      scratch_bytes / static_cast<std::size_t>(member.team_size()) *
-          static_cast<std::size_t>(member.team_rank());
+  char* const scratch = team_scratch<Exec>(member, scratch_bytes) +
+                        scratch_bytes / static_cast<std::size_t>(member.team_size()) *
+                            static_cast<std::size_t>(member.team_rank());
   const std::int64_t count = layout.batch * layout.blocks;
   const std::int64_t step = static_cast<std::int64_t>(member.league_size()) * member.team_size();
-  for (std::int64_t i =
-           static_cast<std::int64_t>(member.league_rank()) * member.team_size() + member.team_rank();
+  for (std::int64_t i = static_cast<std::int64_t>(member.league_rank()) * member.team_size() +
+                        member.team_rank();
        i < count; i += step) {
     const std::int64_t b = i / layout.blocks;
     f(i, b, i - b * layout.blocks, scratch);
@@ -202,8 +202,7 @@ public:
     if (e == 0) return;
     const MatrixRef<T> r = m_work.stack().matrix(b);
     for (std::int64_t j = 0; j < layout.n; ++j)
-      for (std::int64_t k = first; k < first + layout.n; ++k)
-        r(k, j) = scale(r(k, j), e);
+      for (std::int64_t k = first; k < first + layout.n; ++k) r(k, j) = scale(r(k, j), e);
   }
 
 private:

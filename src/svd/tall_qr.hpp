@@ -50,7 +50,7 @@ template <class V>
 struct TallBlock {
   V* reflectors;       ///< entry (i, j) of V at ((i / lanes) n + j) lanes + i % lanes
   unsigned char* step; ///< of each row
-  V* square; ///< n x n by columns: V's own rows below the diagonal, tau on it, V^H V above
+  V* square;     ///< n x n by columns: V's own rows below the diagonal, tau on it, V^H V above
   int* exponent; ///< R is scaled by 2^exponent
 };
 
@@ -69,8 +69,7 @@ public:
   KOKKOS_FUNCTION TallQr(char* scratch, int n)
       : m_cols(n), m_rank(Group::rank()), m_square(reinterpret_cast<V*>(scratch)) {
     constexpr auto align = [](std::size_t bytes) { return (bytes + 15) / 16 * 16; };
-    constexpr std::size_t square =
-        align((Cols > lanes ? Cols : lanes) * (Cols | 1) * sizeof(V));
+    constexpr std::size_t square = align((Cols > lanes ? Cols : lanes) * (Cols | 1) * sizeof(V));
     constexpr std::size_t side = align(std::size_t(Cols) * Cols * sizeof(V));
     m_right = reinterpret_cast<V*>(scratch + square);
     m_w = reinterpret_cast<V*>(scratch + square + side);
@@ -125,8 +124,7 @@ public:
         const int row = first + t * lanes + m_rank;
         const int step = row < m ? block.step[row] : Cols;
         SHOAL_UNROLL
-        for (int c = 0; c < Cols; ++c)
-          y[t][c] = step < m_cols ? m_right[step * Cols + c] : V(R(0));
+        for (int c = 0; c < Cols; ++c) y[t][c] = step < m_cols ? m_right[step * Cols + c] : V(R(0));
       }
       const V* v = block.reflectors + first * m_cols + m_rank;
       SHOAL_DO_NOT_UNROLL

@@ -141,7 +141,9 @@ struct BiasAndConvert {
 
 BiasAndConvert with_bias(const GemmCase<half>& p, const std::vector<float>& bias) {
   const auto extent = [](std::int64_t x) { return static_cast<std::size_t>(x); };
-  return {upload(bias), {"converted", extent(p.c.batch), extent(p.c.rows), extent(p.c.cols)}};
+  using Converted = decltype(BiasAndConvert::converted);
+  return {upload(bias),
+          Converted("converted", extent(p.c.batch), extent(p.c.rows), extent(p.c.cols))};
 }
 
 TEST(EpilogueOfViews, ReadsABiasAndWritesAnotherType) {

@@ -138,7 +138,8 @@ TEST(TallQr, TimesSomeVectorsByRowsOrByColumns) {
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int64_t j = 0; j < part.cols; ++j) {
       long double sum = 0;
-      for (std::int64_t k = 0; k < a.cols; ++k) sum += widen(all.qx(0, i, k)) * widen(part(0, k, j));
+      for (std::int64_t k = 0; k < a.cols; ++k)
+        sum += widen(all.qx(0, i, k)) * widen(part(0, k, j));
       EXPECT_LE(std::fabs(sum - some.qx(0, i, j)), 5 * contract_unit<float>(50, 6));
     }
 }
