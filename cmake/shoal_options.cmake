@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every option of the build. All begin with SHOAL_, so that shoal is a quiet guest in a parent project.
 option(SHOAL_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SHOAL_ENABLE_LONG_TESTS "With the tests that take minutes: under sanitizers they take an hour" ON)
 option(SHOAL_ENABLE_TOOLS "Build the program shoal" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_ENABLE_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(SHOAL_ENABLE_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})

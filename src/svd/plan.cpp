@@ -148,7 +148,10 @@ bool plan_block(SvdPlan& plan, const Problem& p, const BackendLimits& limits) {
 /// False where there is no instance for the shape, or blocks would not have half as many rows left.
 bool plan_tall(SvdPlan& plan, const Problem& p, const BackendLimits& limits,
                const SvdOptions& options) {
-  if (p.completed || p.scalar.stored_bytes != p.scalar.bytes || p.n < 1 || p.m <= p.n) return false;
+  // The rounding of two factorizations has to stay within bounds that grow with the rows.
+  constexpr std::int64_t least_rows = 16;
+  if (p.completed || p.scalar.stored_bytes != p.scalar.bytes || p.n < 1) return false;
+  if (p.m <= p.n || p.m < least_rows) return false;
   for (const TallShape& shape : limits.tall_shapes) {
     const std::int64_t most_rows =
         static_cast<std::int64_t>(shape.rows(p.scalar.bytes)) * limits.vector_length;
@@ -263,7 +266,8 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
     break;
   case SvdPath::tall:
     if (!plan_tall(plan, problem, limits, options))
-      refuse("more rows than columns, an instance for its columns and scalar, and no completed "
+      refuse("more rows than columns and at least 16, an instance for its columns and scalar, and "
+             "no completed "
              "vectors");
     break;
   case SvdPath::team: plan_team(plan, problem, limits); break;

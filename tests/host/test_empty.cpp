@@ -114,10 +114,11 @@ TYPED_TEST(Empty, FullVectorsOfAMatrixWithoutEntriesAreTheIdentity) {
   for (const std::int64_t batch : {1, 5, 100})
     for (const std::int64_t size : {0, 1, 2, 3, 5, 8, 70})
       for (const bool no_rows : {false, true})
-        for (const SvdPath path : {SvdPath::automatic, SvdPath::team})
+        for (const SvdPath path : every_path<SvdPath>())
           for (const Layout layout : output_layouts) {
             const HostBatch<T> a(batch, no_rows ? 0 : size, no_rows ? size : 0);
             const SvdJob job = SvdJob::of(Vectors::full, Vectors::full, layout, path);
+            if (path != SvdPath::automatic && refused(a, job)) continue;
             const std::string where = job.describe(batch, a.rows, a.cols);
             SvdResult<T> r;
             ASSERT_NO_THROW(r = run_svd(a, job)) << where;

@@ -20,16 +20,6 @@ using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
 const Shapes shapes{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {15, 3},  {3, 15},
                     {4, 3}, {7, 5}, {5, 7}, {9, 9}, {33, 20}, {70, 66}};
 
-template <class T>
-bool refused(const HostBatch<T>& a, const SvdJob& job) {
-  try {
-    run_svd(a, job);
-  } catch (const shoal::invalid_argument&) {
-    return true;
-  }
-  return false;
-}
-
 /// Every matrix of `pool` must come out as in a batch of its own.
 template <class T>
 std::vector<SvdResult<T>> alone(const HostBatch<T>& pool, const SvdJob& job) {

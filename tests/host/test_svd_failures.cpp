@@ -25,16 +25,6 @@ std::vector<T> bad_numbers() {
   else return {T(nan), T(-nan), T(inf), T(-inf)};
 }
 
-template <class T>
-bool refused(const HostBatch<T>& a, const SvdJob& job) {
-  try {
-    run_svd(a, job);
-  } catch (const shoal::invalid_argument&) {
-    return true;
-  }
-  return false;
-}
-
 TYPED_TEST(SvdFailures, NotFiniteEntriesAreReportedAtEveryPositionAndTouchNoNeighbour) {
   using T = TypeParam;
   Random random(seed());

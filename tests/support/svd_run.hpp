@@ -123,6 +123,17 @@ SvdResult<T> run_svd(const HostBatch<T>& a, const SvdJob& job, const Exec& exec 
   return result;
 }
 
+/// Whether the path that the job asks for is not available for these matrices.
+template <class T>
+bool refused(const HostBatch<T>& a, const SvdJob& job) {
+  try {
+    run_svd(a, job);
+  } catch (const shoal::invalid_argument&) {
+    return true;
+  }
+  return false;
+}
+
 /// The worst figures of a test, in contract units.
 struct SvdFigures {
   Worst residual, left, right, values, relative;

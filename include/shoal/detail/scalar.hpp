@@ -369,12 +369,15 @@ KOKKOS_FUNCTION R scale_by_power_of_two(const R& x, const integer_t<R>& e) {
 
 /// An integer that orders numbers of the form sqrt(x) * 2^e, x >= 0, without taking the root:
 /// larger number, larger key (numbers that differ in the last bit of x may share one). Zero x gives
-/// the smallest key. |e| may go up to the format's bias.
+/// the smallest key. e may be at most the format's bias; from -2 bias down, e does not count.
 template <class R>
 KOKKOS_FUNCTION integer_t<R> magnitude_key(const R& x, const integer_t<R>& e) {
   using I = integer_t<R>;
+  using F = format<number_t<R>>;
   using Word = typename integer_of<number_t<R>>::type;
-  const I key = shift_right(bits_of(x), 1) + shift_left(e, format<number_t<R>>::mantissa);
+  // What is left of columns that depend on others falls by the rounding unit with each of them.
+  const I least(-2 * F::bias);
+  const I key = shift_right(bits_of(x), 1) + shift_left(select(e < least, least, e), F::mantissa);
   return select(x > R(0), key, I(std::numeric_limits<Word>::min()));
 }
 
