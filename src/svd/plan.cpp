@@ -267,8 +267,7 @@ SvdPlan plan_svd(const SvdShape& shape, ScalarSize scalar, const BackendLimits& 
   case SvdPath::tall:
     if (!plan_tall(plan, problem, limits, options))
       refuse("more rows than columns and at least 16, an instance for its columns and scalar, and "
-             "no completed "
-             "vectors");
+             "no completed vectors");
     break;
   case SvdPath::team: plan_team(plan, problem, limits); break;
   case SvdPath::vector:

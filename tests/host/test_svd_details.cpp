@@ -22,8 +22,8 @@ class Details : public ::testing::Test {};
 TYPED_TEST_SUITE(Details, Scalars, ScalarNames);
 
 using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
-const Shapes shapes{{1, 1}, {5, 1}, {2, 2},   {3, 3},   {15, 3},  {3, 15},
-                    {4, 4}, {6, 5}, {12, 12}, {20, 40}, {33, 21}, {70, 66}};
+const Shapes shapes{{1, 1}, {5, 1},   {2, 2},   {3, 3},   {15, 3},  {3, 15}, {4, 4},
+                    {6, 5}, {12, 12}, {20, 40}, {33, 21}, {70, 66}, {100, 8}};
 
 /// A call with all details.
 template <class T>
