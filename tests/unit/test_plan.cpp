@@ -506,6 +506,22 @@ TEST(SvdPlan, NamedPathsAreTakenOrRefused) {
           }
 }
 
+/// Two factorizations round more than the bounds of very few rows allow.
+TEST(SvdPlan, TheTallPathNeedsSixteenRows) {
+  SvdOptions options;
+  options.path = SvdPath::tall;
+  for (const BackendLimits& limits : {gpu(), cpu()})
+    for (const ScalarSize scalar : {scalars[0], scalars[3]}) {
+      const auto plan = [&](std::int64_t m, std::int64_t n) {
+        return plan_svd({1000, m, n}, scalar, limits, options);
+      };
+      EXPECT_THROW(plan(15, 4), shoal::invalid_argument);
+      EXPECT_THROW(plan(4, 15), shoal::invalid_argument);
+      EXPECT_EQ(plan(16, 4).path, SvdPath::tall);
+      EXPECT_EQ(plan(4, 16).path, SvdPath::tall);
+    }
+}
+
 TEST(SvdPlan, TheMainCaseRunsOnTheLaneKernel) {
   for (const ScalarSize& scalar : scalars) {
     EXPECT_EQ(plan_svd({8000, 15, 3}, scalar, gpu(), {}).path, SvdPath::lane);
